@@ -285,7 +285,7 @@ def ptx_pieces(part, own, defined):
 
 
 def parse_amd(text):
-    """Returns one entity in the original order: functions are inlined into the kernel."""
+    """Returns one entity in the original order, because functions are inlined into the kernel."""
     kernels = set(re.findall(r'^\s*\.globl\s+(\S+)', text, re.M))
     symbols = set(re.findall(r'^\s*\.type\s+([^\s,]+)', text, re.M)) - kernels
     local = {}

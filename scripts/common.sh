@@ -1,4 +1,4 @@
-# Functions and variables that the Bash scripts of this folder share.
+# Functions and variables that the Bash scripts of this directory share.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

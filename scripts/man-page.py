@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""man-page.py TOOL: writes the manual page of a tool, made from its --help, to standard
-output. scripts/package puts one for each tool into the Debian package."""
+"""man-page.py TOOL: writes the manual page of a tool, generated from its --help, to standard
+output. scripts/package adds one page per tool to the Debian package."""
 
 import os
 import re

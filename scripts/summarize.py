@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""summarize.py [--time-tests] FOLDER: adds up test results. The exit code is 1 if any failed.
+"""summarize.py [--time-tests] FOLDER: adds up test results. The exit code is 1 if any test failed.
 
-FOLDER holds lit's --output as *.json, JUnit files of ctest and pytest as *.xml, and
-empty files NAME.pass, NAME.fail or NAME.skip for single checks. Prints the times of the
-ten slowest tests, or of all tests with --time-tests.
+FOLDER contains the --output of lit as *.json, JUnit files of ctest and pytest as *.xml, and empty
+files NAME.pass, NAME.fail or NAME.skip for single checks. Prints the times of the ten slowest
+tests, or of all tests with --time-tests.
 """
 
 import argparse

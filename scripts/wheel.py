@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""wheel.py licenses WHEEL FOLDER: writes the wheel to FOLDER, with the licences of the
-code that is linked into it. wheel.py check WHEEL: reports errors of a finished wheel.
+"""wheel.py licenses WHEEL FOLDER: writes the wheel to FOLDER, with the licenses of the code that is
+linked into it. wheel.py check WHEEL: reports errors of a finished wheel.
 
 scripts/package runs this with the Python that built the wheel.
 """
@@ -17,20 +17,20 @@ import tempfile
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# The licences below and that of Batch.
+# The licenses below and the license of Batch.
 EXPRESSION = "Apache-2.0 WITH LLVM-exception AND BSD-3-Clause AND MIT"
 LARGEST = 100 << 20  # bytes; the limit of PyPI
 
 
 def sources():
-    """Returns {name: file} of the licences of the code that is linked into the wheel."""
+    """Returns {name: file} of the licenses of the code that is linked into the wheel."""
     def debian(package):
         return "/usr/share/doc/%s/copyright" % package
 
     nanobind = importlib.metadata.distribution("nanobind")
     license, = [f for f in nanobind.files if f.name.startswith("LICENSE")]
     maps, = [f for f in nanobind.files if f.name == "robin_map.h"]
-    return {"LLVM.txt": debian("llvm-22-dev"),  # of MLIR and LLD, too
+    return {"LLVM.txt": debian("llvm-22-dev"),  # also of MLIR and LLD
             "zstd.txt": debian("libzstd-dev"),
             "nlohmann-json.txt": debian("nlohmann-json3-dev"),
             "nanobind.txt": str(license.locate()),
@@ -43,7 +43,7 @@ def version():
 
 
 def text_of(path):
-    """Returns the text of a licence file, or the first comment of a header."""
+    """Returns the text of a license file, or the first comment of a header."""
     with open(path) as file:
         text = file.read()
     if path.endswith(".h"):

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-/// Default options of AddressSanitizer, which ASAN_OPTIONS overrides. LLVM's
-/// headers poison memory that its library, built without AddressSanitizer,
+/// Default options of AddressSanitizer, which ASAN_OPTIONS overrides. LLVM
+/// headers poison memory that the LLVM library, built without AddressSanitizer,
 /// reuses. MLIR contexts live until the process ends.
 extern "C" __attribute__((visibility("default"))) const char *
 __asan_default_options() {

@@ -1,4 +1,4 @@
-//===- HideLibraryOptions.h - A --help of a tool's own options --*- C++ -*-===//
+//===- HideLibraryOptions.h - Help without library options ------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,7 @@
 
 namespace mlir::batch {
 
-/// Hides the options that LLVM's libraries register when they are loaded; only
+/// Hides the options that LLVM libraries register when they are loaded; only
 /// --help-hidden lists them. Must be called before a tool registers its own
 /// options.
 inline void hideLibraryOptions() {

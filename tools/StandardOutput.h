@@ -19,13 +19,14 @@
 namespace mlir::batch {
 
 /// Makes the tool print the reason and exit with status 1 if its standard
-/// output cannot be written. Prints LLVM's other fatal errors in the tool's own
+/// output cannot be written. Prints other fatal LLVM errors in the tool's own
 /// format. Must be called first in main().
 inline void checkStandardOutput(const char *tool) {
   static const char *name;
   name = tool;
-  // The next file that is opened would get a closed descriptor, or LLVM would
-  // open /dev/null there. Here it remains a descriptor that cannot be written.
+  // Otherwise, the next file that is opened would get the closed descriptor, or
+  // LLVM would open /dev/null there. Replace it with a descriptor that cannot
+  // be written.
   if (::fcntl(STDOUT_FILENO, F_GETFD) < 0 && errno == EBADF) {
     int file = ::open("/dev/null", O_RDONLY);
     if (file >= 0 && file != STDOUT_FILENO) {
@@ -37,7 +38,7 @@ inline void checkStandardOutput(const char *tool) {
     llvm::errs() << name << ": error: " << reason << '\n';
     ::_exit(1);
   });
-  // Create the stream first, so that its destructor runs after the function.
+  // Create the stream first so that its destructor runs after the function.
   llvm::outs();
   std::atexit([] {
     llvm::raw_fd_ostream &output = llvm::outs();

@@ -17,8 +17,8 @@
 namespace mlir::batch {
 
 /// Makes --version print the tool's name, the project's version, which CMake
-/// defines as BATCH_VERSION, and LLVM's version. Then it prints `more`, which
-/// has whole lines.
+/// defines as BATCH_VERSION, and the LLVM version, followed by `more`, which
+/// consists of whole lines.
 inline void setVersion(const std::string &tool, const std::string &more = "") {
   llvm::cl::SetVersionPrinter([=](llvm::raw_ostream &os) {
     os << tool << " " BATCH_VERSION " (LLVM " LLVM_VERSION_STRING ")\n" << more;

@@ -7,8 +7,8 @@
 //
 // Usage: toy-run swish.mlir swish.so
 //
-// Compiles the model in swish.mlir to an object, and runs it on three trees
-// through the runtime's C API.
+// Compiles the model in swish.mlir to an object and runs it on three trees
+// through the C API of the runtime.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,7 @@ static void run(const char *object) {
   BatchSession *session;
   check(batchSessionMake(model, parameters, &options, &session));
 
-  // (1 1), 3 and ((1 1) 2): children come before their parents. Variants are
+  // (1 1), 3 and ((1 1) 2). Children come before their parents. Variants are
   // numbered as in the module: leaf(word), node(left, right).
   enum { LEAF, NODE };
   const int32_t variants[] = {LEAF, LEAF, NODE, LEAF, LEAF,

@@ -11,7 +11,7 @@
 //     (sx, sh) = (o, hf)
 //   while s_1 > 0 and there are fewer than 4 children
 //
-// Control waits for s of each child. A child's own children and its further siblings do not
+// Control flow waits for s of each child. A child's own children and its further siblings do not
 // depend on each other.
 //
 // Run it:
@@ -28,9 +28,9 @@
 !nodes = !rec.adt<@Nodes>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // Result of the model: a node, its children, and the siblings after it. In reverse,
-  // rows of results are in the order in which nodes are made. The children of a node
-  // come before its siblings.
+  // Result of the model: a node, its children, and the siblings after it. In reverse, rows of
+  // results are in the order in which nodes are created. The children of a node come before its
+  // siblings.
   rec.adt @Nodes {
     rec.variant @none()
     rec.variant @node(siblings: !nodes, kids: !nodes, x: !vec, h: !vec, child_count: i32)

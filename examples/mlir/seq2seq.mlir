@@ -1,7 +1,7 @@
-// Seq2seq's decoder (Sutskever et al. 2014), at the sizes of Cocktailer (Zhang et al., OSDI
-// 2023). An LSTM writes words until it writes the word that ends a sentence, at most 50. So
-// a tensor of each step decides whether the loop ends. Rows of the results after the end are
-// zeros. H is the size of a state, and V is the number of words.
+// Decoder of Seq2seq (Sutskever et al. 2014), with the sizes of Cocktailer (Zhang et al., OSDI
+// 2023). An LSTM writes at most 50 words, until it writes the word that ends a sentence, so a
+// tensor of each step determines whether the loop ends. Result rows after the end are zeros. H is
+// the size of a state, and V is the number of words.
 //
 //   w = start; do: (h, c) = lstm(E[w], h, c), y = W h + b,
 //                  w = the first largest of y, write w and h

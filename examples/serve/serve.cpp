@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Requests are lines of standard input, each an instance as batch-run reads it.
-// An answer is also a line: the number of the request, then the outputs as JSON
-// or "error: MESSAGE". Each thread takes all pending requests as one
-// mini-batch, so that batches grow with the load. A request has a limit of
+// Requests are lines of standard input. Each is an instance in the input format
+// of batch-run. An answer is also a line: the number of the request, then the
+// outputs as JSON or "error: MESSAGE". Each thread takes all pending requests
+// as one mini-batch, so batches grow with the load. A request has a limit of
 // bytes and a limit of steps. A request that exceeds a limit gets an error, and
 // the others of its mini-batch get their answers.
 //
@@ -33,7 +33,7 @@ struct Request {
 
 /// Limits of a request.
 struct Limits {
-  int64_t steps = 1000000; ///< rounds of loops and calls of recursions
+  int64_t steps = 1000000; ///< rounds of loops and recursive calls
   size_t bytes = 1 << 20;  ///< bytes of its line
 };
 
@@ -79,8 +79,8 @@ private:
     return true;
   }
 
-  /// Waits for a request and takes all that are pending. Immediately answers
-  /// those that are too long.
+  /// Waits for a request and takes all pending ones. Immediately answers
+  /// requests that are too long.
   std::vector<Request> take() {
     std::lock_guard<std::mutex> guard(inputLock);
     std::vector<Request> taken;

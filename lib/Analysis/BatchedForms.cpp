@@ -47,8 +47,8 @@ bool BatchedForms::fail(Operation *op, const Twine &text) {
   return false;
 }
 
-/// Returns true if code generators support `op`, regardless of the ops inside
-/// it.
+/// Returns true if code generators support `op`, regardless of the ops in its
+/// regions.
 static bool isOperatorCode(Operation *op) {
   // Scalars are computed where they are needed.
   if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
@@ -93,7 +93,7 @@ int64_t mlir::batch::getExtentDim(Type type) {
 
 namespace {
 
-/// Union-find over extents; the smaller number is the representative.
+/// Union-find over extents. The smaller number is the representative.
 class ExtentClasses {
 public:
   int64_t add() {
@@ -190,7 +190,7 @@ void BatchedForms::findDomains() {
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// Returns true if `op` computes from parameters and constants alone.
+/// Returns true if `op` is computed only from parameters and constants.
 bool BatchedForms::isSameForAll(Operation *op) const {
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
@@ -253,7 +253,7 @@ void BatchedForms::visit(Operation *op) {
   // Four kinds of ops are never copied. Operators fill rows and cannot create
   // one tensor of scalars for all tasks. Ops of other dialects have a lowering
   // only in batched form. A read at a computed position is checked. A single
-  // number has no place in memory where a reduction could store it.
+  // number has no location in memory where a reduction could store it.
   if (!picks(op) && !readsReduction(op) &&
       !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
@@ -352,7 +352,7 @@ void BatchedForms::visitDim(tensor::DimOp op) {
   auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
   std::optional<int64_t> index = op.getConstantIndex();
   if (!type || !index || *index < 0 || *index >= type.getRank()) {
-    fail(op, "cannot be batched: the dimension must be constant");
+    fail(op, "cannot be batched; its dimension must be constant");
     return;
   }
   if (type.isDynamicDim(*index))
@@ -385,8 +385,9 @@ void BatchedForms::visitSplat(tensor::SplatOp op) {
     set(op, form);
 }
 
-/// Returns true if `tensor` can be read at any position: all of its extents are
-/// known, except the first one of a parameter or of a ragged tensor.
+/// Returns true if `tensor` can be read at any position, that is, all of its
+/// extents are known, except the first one of a parameter or of a ragged
+/// tensor.
 bool BatchedForms::isIndexable(Value tensor) const {
   auto type = cast<RankedTensorType>(tensor.getType());
   BatchedForm form = lookup(tensor);
@@ -567,10 +568,10 @@ void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
                                 ArrayRef<ReassociationIndices> groups) {
   BatchedForm form = lookup(source);
   if (!form.isBatched()) {
-    fail(op, "cannot be batched: its shape differs from task to task");
+    fail(op, "cannot be batched, because its shape differs from task to task");
     return;
   }
-  // Dimensions of extent one next to it make no difference.
+  // Adjacent dimensions of extent one make no difference.
   auto type = cast<RankedTensorType>(detailed);
   if (form.kind == BatchedForm::Rows)
     for (const ReassociationIndices &group : groups)
@@ -603,8 +604,8 @@ void BatchedForms::visitOtherDialect(Operation *op) {
     batched |= form.isBatched();
     if (form.kind != BatchedForm::Rows && form.kind != BatchedForm::Extent)
       continue;
-    fail(op, "cannot be batched over a ragged tensor: its BatchableOpInterface "
-             "only supports one row per task");
+    fail(op, "cannot be batched over a ragged tensor, because its "
+             "BatchableOpInterface only supports one row per task");
     return;
   }
   // An op that only reads parameters is also computed for every task.
@@ -631,7 +632,7 @@ BatchedLoops BatchedForms::getLoops(linalg::LinalgOp op) const {
   return loops;
 }
 
-/// Checks that at most one loop is ragged, and that it takes the rows of its
+/// Checks that at most one loop is ragged, and that it reads the rows of its
 /// operands in order.
 bool BatchedForms::checkLoops(linalg::LinalgOp op) {
   BatchedLoops loops;

@@ -1,4 +1,4 @@
-//===- ControlStructure.cpp - Structural control and recursion ------------===//
+//===- ControlStructure.cpp - Structure of control flow -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,7 @@ static rec::AdtType getAdt(Type type) {
   return dyn_cast<rec::AdtType>(type);
 }
 
-/// Calls `visit` for the ops of `function`, except those in regions that only
+/// Calls `visit` for the ops of `function`, except ops in regions that only
 /// compute.
 static void walkControl(func::FuncOp function,
                         llvm::function_ref<void(Operation *)> visit) {
@@ -59,7 +59,7 @@ StructuralControl::StructuralControl(const InstanceProgram &program,
                                      const Sharedness &sharedness) {
   findReads(program, sharedness);
   findComputed(program);
-  // In most programs control flow reads no tensor.
+  // In most programs, control flow reads no tensor.
   if (!computed.empty())
     followComputed(program);
 }
@@ -118,9 +118,9 @@ void StructuralControl::findReads(const InstanceProgram &program,
 }
 
 /// Adds to `computed` all values that depend on it, and finds the first control
-/// flow that they decide.
+/// flow that depends on them.
 void StructuralControl::followComputed(const InstanceProgram &program) {
-  // A value, or a field by its variant and number.
+  // A value, or a field identified by its variant and number.
   using Place = std::pair<void *, unsigned>;
   auto placeOf = [](Value value) {
     return Place(value.getAsOpaquePointer(), ~0u);
@@ -217,8 +217,8 @@ bool mlir::batch::mayWait(Operation *op, const InstanceProgram &program) {
 // RecursionClasses
 //===----------------------------------------------------------------------===//
 
-/// Returns the value from which `item` is taken. This is the matched value for
-/// a field, the list for an element, and the value of a list-shaped ADT for the
+/// Returns the value from which `item` is extracted: the matched value for a
+/// field, the list for an element, and the value of a list-shaped ADT for the
 /// list of its elements. Returns null for other values.
 static Value getContainer(Value item, SymbolTableCollection &symbols) {
   Operation *op = item.getDefiningOp();
@@ -237,8 +237,8 @@ static bool isFunctionArgument(Value value) {
 }
 
 /// Returns the ADT argument of the enclosing function that `value` is, or from
-/// which it is taken as a match's field or a list's element. Returns null if
-/// there is none.
+/// which it is extracted as a field of a match or an element of a list. Returns
+/// null if there is none.
 static BlockArgument getWhole(Value value, SymbolTableCollection &symbols) {
   if (!getAdt(value.getType()))
     return {};
@@ -281,8 +281,8 @@ RecursionClasses::classify(ArrayRef<func::FuncOp> component) const {
 
 namespace {
 
-/// The nodes visited by functions that call each other: all values of the ADTs
-/// that one of them takes.
+/// Nodes that mutually recursive functions visit: all values of the ADTs that
+/// any of these functions takes as an argument.
 class VisitedNodes {
 public:
   /// Finds the nodes that `function` and the functions on a call cycle with it
@@ -290,8 +290,8 @@ public:
   VisitedNodes(const InstanceProgram &program, func::FuncOp function,
                SymbolTableCollection &symbols);
 
-  /// Returns true if `field`, which a match takes out of a node, contains no
-  /// node, or if all of its nodes are passed to recursive calls.
+  /// Returns true if `field`, which a match extracts, contains no nodes or if
+  /// all of its nodes are passed to recursive calls.
   bool coverField(BlockArgument field) const;
 
 private:
@@ -403,9 +403,9 @@ bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   return false;
 }
 
-/// Returns true if all calls pass `function` values that are taken from the
-/// entry's arguments: nodes that a pass over the input visits. Values that the
-/// program builds are not among them.
+/// Returns true if all calls pass `function` values from the entry's arguments,
+/// which are nodes that a pass over the input visits, and never values that the
+/// program builds.
 bool RecursionClasses::takesInputs(func::FuncOp function) const {
   SmallVector<BlockArgument> worklist;
   DenseSet<Value> seen;
@@ -430,8 +430,8 @@ bool RecursionClasses::takesInputs(func::FuncOp function) const {
   return true;
 }
 
-/// Returns true if the calls that a function makes to itself pass the argument
-/// on unchanged.
+/// Returns true if the calls of a function to itself pass the argument
+/// unchanged.
 bool RecursionClasses::passesUnchanged(func::FuncOp function,
                                        BlockArgument argument) const {
   return llvm::all_of(program.getCallers(function), [&](func::CallOp call) {

@@ -40,8 +40,8 @@ bool InspectorWaits::operator()(Operation *op) const {
       .wasInterrupted();
 }
 
-/// Visits the rows that `op` itself waits for, not those of ops in its regions.
-/// Returns false if it may wait for others.
+/// Visits the rows that `op` itself waits for, except rows that ops in its
+/// regions wait for. Returns false if it may wait for other rows.
 static bool visitAwaited(Operation *op, const DenseSet<StringAttr> &functions,
                          const DenseMap<StringAttr, llvm::BitVector> &awaited,
                          function_ref<bool(Value)> visit) {
@@ -57,8 +57,8 @@ static bool visitAwaited(Operation *op, const DenseSet<StringAttr> &functions,
          });
 }
 
-/// Adds the arguments whose rows `function` waits for, if it waits for no
-/// others. Returns true if it adds an entry.
+/// Adds the arguments whose rows `function` waits for, if it waits for no other
+/// rows. Returns true if it adds an entry.
 bool InspectorWaits::addAwaited(func::FuncOp function) {
   StringAttr name = function.getSymNameAttr();
   if (!functions.contains(name) || awaited.contains(name))
@@ -86,7 +86,7 @@ bool InspectorWaits::waitsForOwnRows(ArrayRef<Operation *> ops) const {
     Operation *op = row.getDefiningOp();
     if (!op) {
       op = row.getParentBlock()->getParentOp();
-      // Elements of the lists of a map come from outside, too.
+      // Elements of the lists of a map also come from outside.
       if (isa<rec::MapOp>(op) && inside.contains(op))
         return true;
     }

@@ -20,8 +20,8 @@ InstanceProgram::InstanceProgram(ModuleOp module) {
   if (!entry)
     return;
 
-  // Upstream's CallGraph covers the whole module and does not record the call
-  // ops, which callers need.
+  // The upstream CallGraph covers the whole module and does not record the call
+  // ops, which callers of this class need.
   DenseMap<Operation *, SmallVector<func::CallOp>> calls;
   DenseSet<Operation *> reached;
   SmallVector<func::FuncOp> worklist = {entry};

@@ -54,7 +54,7 @@ bool LoopLayers::dependsOnlyOnRound(Operation *op) {
 }
 
 /// Adds the edges from `value`, which `node` defines, to its readers. If no
-/// other layer can read the value, edges back keep its readers in the layer of
+/// other layer can read the value, back edges keep its readers in the layer of
 /// `node`.
 void LoopLayers::addEdges(Value value, unsigned node, bool mayCross) {
   auto add = [&](unsigned reader) {

@@ -21,7 +21,7 @@ enum class Access { None, Read, Write };
 } // namespace
 
 /// Returns the first access of `op` to the top of a variable, and stores the
-/// variable in `variable`. A popped value is not read again.
+/// variable in `variable`. The top that a pop removes is not read again.
 static Access getAccess(Operation *op, FlatSymbolRefAttr &variable) {
   return llvm::TypeSwitch<Operation *, Access>(op)
       .Case<TopOp, PushOp>([&](auto read) {

@@ -52,8 +52,9 @@ static void forEachIndex(ArrayRef<int64_t> shape,
 
 namespace {
 
-/// Builder that rebuilds a function from elements. If it cannot rebuild an op,
-/// it stores the op as the obstacle and continues with no elements.
+/// Rebuilds a function so that it computes with the elements of tensors. If it
+/// cannot rebuild an op, it records the op as the obstacle and gives its
+/// results no elements.
 class NumberBuilder {
 public:
   NumberBuilder(const InstanceProgram &program)
@@ -183,8 +184,8 @@ void NumberBuilder::count(Operation *op) {
                  " operations on elements");
 }
 
-/// Clones an op on numbers, and returns the copy's result or the value to which
-/// the copy folds.
+/// Clones an op on numbers and returns the result of the clone, or the value to
+/// which the clone folds.
 Value NumberBuilder::clone(Operation *op, IRMapping &mapping) {
   Operation *copy = builder.clone(*op, mapping);
   SmallVector<Value> folded;
@@ -257,8 +258,8 @@ void NumberBuilder::convert(tensor::ExtractOp op) {
   set(op, {get(op.getTensor())[*place]});
 }
 
-/// Adds a product to the sum of a reduction with one operation, as in kernels.
-/// Returns null if `inner` is not such an addition.
+/// Adds a product to the sum of a reduction with a single operation, as kernels
+/// do. Returns null if `inner` is not such an addition.
 Value NumberBuilder::addProduct(Operation *inner, linalg::LinalgOp op,
                                 IRMapping &mapping) {
   auto add = dyn_cast<arith::AddFOp>(inner);
@@ -432,7 +433,7 @@ bool NumberBuilder::convertReshape(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Control
+// Control flow
 //===----------------------------------------------------------------------===//
 
 /// Converts the block of a region, including its arguments and terminator.

@@ -27,11 +27,11 @@ Sharedness::Sharedness(const InstanceProgram &program) : program(program) {
     else
       states[argument] = {Sharing::Instance, -1};
   }
-  // Upstream's sparse data flow joins the values that control flow forwards to
-  // a block argument or a result. Here such a value is `Instance`, since the
+  // The upstream sparse data flow joins the values that control flow forwards
+  // to a block argument or a result. Here such a value is `Instance`, since the
   // path may depend on the instance. States only rise, each at most twice, so
-  // this terminates; one sweep per level of the call graph is enough in
-  // practice.
+  // the analysis terminates. In practice, one sweep per level of the call graph
+  // is enough.
   do {
     changed = false;
     for (func::FuncOp function : program.getFunctions())
@@ -72,8 +72,8 @@ void Sharedness::visit(Operation *op) {
     return;
   }
   if (op->getNumRegions() != 0) {
-    // The bodies of linalg and similar ops only compute; control flow may
-    // differ.
+    // The bodies of linalg and similar ops only compute; control flow may be
+    // non-uniform.
     bool computes =
         !isa<RegionBranchOpInterface>(op) &&
         llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
@@ -88,7 +88,7 @@ void Sharedness::visit(Operation *op) {
     }
   }
   // Kernels compute shared values before anything else, so control flow can
-  // neither wait for them in between nor build lists and nodes from them.
+  // neither wait for them nor build lists and nodes from them.
   bool shared = !isa<tensor::ExtractOp>(op) &&
                 !isa_and_nonnull<rec::RecDialect>(op->getDialect());
   // A body may read values other than the operands.

@@ -20,8 +20,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns true if `op` is control flow of its function, not of a body in
-/// tensor code.
+/// Returns true if `op` is in the control flow of its function, not in the body
+/// of a tensor op.
 static bool isFunctionControl(Operation *op) {
   Operation *parent = op->getParentOp();
   while (isa<RegionBranchOpInterface>(parent) ||
@@ -138,8 +138,8 @@ static Value getOnlyValue(BlockArgument argument) {
 }
 
 /// Removes block arguments that have only one value. Returns true if there were
-/// any. Upstream's simplifyRegions removes them only where it merges equal
-/// blocks too.
+/// any. The upstream simplifyRegions removes them only if it also merges equal
+/// blocks.
 static bool removeRedundantArguments(func::FuncOp function) {
   bool removed = false;
   for (bool changed = true; changed;) {
@@ -195,7 +195,7 @@ static void simplifyGraph(func::FuncOp function) {
   config.enableFolding(false).enableConstantCSE(false);
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
   do {
-    // At worst this stops at the iteration limit, with a valid graph.
+    // In the worst case, this stops at the iteration limit, with a valid graph.
     (void)applyPatternsGreedily(function, frozen, config);
   } while (removeRedundantArguments(function));
   returnEarly(function);
@@ -246,8 +246,8 @@ mlir::batch::copyAsStepFunctions(const InstanceProgram &program,
 SmallVector<Block *> mlir::batch::getProgramOrder(func::FuncOp function) {
   SmallVector<Block *> order;
   DenseSet<Block *> visited;
-  // Blocks, and how many of their successors are visited. The last successor is
-  // visited first.
+  // Blocks, with the number of their successors that are visited. The last
+  // successor is visited first.
   SmallVector<std::pair<Block *, unsigned>> path;
   auto enter = [&](Block *block) {
     if (visited.insert(block).second)

@@ -1,4 +1,4 @@
-//===- StepProgram.cpp - A program in lock step ---------------------------===//
+//===- StepProgram.cpp - A program in lockstep ----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -108,8 +108,8 @@ bool StepProgram::isOfLane(Value value) const {
   return !call || !StepLiveness::isTailCall(call);
 }
 
-/// Checks that each function has fixed parameters: matrices that differ from
-/// call to call would be copied for each lane.
+/// Checks that each function has fixed parameters, because matrices that differ
+/// from call to call would be copied for each lane.
 std::optional<Obstacle> StepProgram::findParameterObstacle() const {
   const InstanceProgram &program = analyses->program;
   const Sharedness &sharedness = analyses->sharedness;
@@ -187,7 +187,8 @@ StepProgram::findVariableObstacle(func::FuncOp function) const {
   return obstacle;
 }
 
-/// Checks that a block only computes: it may run for any lanes in any order.
+/// Checks that a block only computes, because it may run for any lanes in any
+/// order.
 std::optional<Obstacle> StepProgram::findEffect(func::FuncOp function) const {
   for (Block *block : getProgramOrder(function))
     for (Operation &op : block->without_terminator())

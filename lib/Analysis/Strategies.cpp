@@ -1,4 +1,4 @@
-//===- Strategies.cpp - Legal control strategies --------------------------===//
+//===- Strategies.cpp - Legal strategies ----------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -65,8 +65,8 @@ static std::optional<Obstacle> findWaitObstacle(const InstanceProgram &program,
     if (!read.getTensor().getType().hasStaticShape())
       return Obstacle{
           read.getLoc(),
-          "control flow waits here for a tensor of dynamic shape, which "
-          "cannot be stored in a table; read a slice of static "
+          "control flow waits here for a tensor of dynamic shape, which cannot "
+          "be stored in a table; read a slice of static "
           "shape"};
   return std::nullopt;
 }
@@ -80,14 +80,14 @@ static bool isInstanceType(Type type) {
          isElementType(tensor.getElementType());
 }
 
-/// Returns true for an op that passes on or decomposes values of ADTs.
+/// Returns true for an op that forwards or decomposes values of ADTs.
 static bool takesAdts(Operation *op) {
   return isa<rec::MatchOp, rec::ConstructOp, rec::YieldOp, scf::YieldOp,
              func::CallOp, func::ReturnOp>(op);
 }
 
 /// Returns true for a node of the input: an argument, or a value that matches
-/// and folds take out of one.
+/// and folds extract from one.
 static bool isInputNode(Value value) {
   while (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *owner = argument.getOwner()->getParentOp();
@@ -107,8 +107,7 @@ static bool isInputNode(Value value) {
 }
 
 namespace {
-/// Analysis that finds the first obstacle to running single instances on all
-/// units.
+/// Finds the first obstacle to running single instances on all units.
 class InstanceObstacles {
 public:
   explicit InstanceObstacles(const InstanceProgram &program)
@@ -234,8 +233,8 @@ std::optional<Obstacle> InstanceObstacles::find() {
   return std::nullopt;
 }
 
-/// Finds an obstacle to following tensors, which the passes after the analysis
-/// need.
+/// Finds an obstacle to following tensors. Passes after the analysis need to
+/// follow them.
 static std::optional<Obstacle> findUnknownFlow(const InstanceProgram &program) {
   ValueFlowWalker walker(program);
   for (func::FuncOp function : program.getFunctions())

@@ -1,4 +1,4 @@
-//===- StructuredFlow.cpp - Values in structured control ------------------===//
+//===- StructuredFlow.cpp - Values in structured control flow -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

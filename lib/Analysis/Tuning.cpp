@@ -17,7 +17,7 @@ using namespace mlir::batch;
 namespace json = llvm::json;
 
 namespace {
-/// Reader of the entries of a file, which emits errors.
+/// Reads the entries of a tuning file and emits errors.
 struct TuningReader {
   MLIRContext *context;
   StringRef path;
@@ -55,7 +55,7 @@ struct TuningReader {
     KernelTuning tuning;
     for (const auto &[name, chosen] : *choices) {
       StringRef choice = name;
-      if (choice == "row_block") // in files of version 0.1
+      if (choice == "row_block") // key in files of version 0.1
         choice = "stage_rows";
       if (choice != "units") {
         if (failed(readNumber(choice, chosen, kernel, tuning)))
@@ -149,8 +149,8 @@ LogicalResult Tuning::checkKernels(ModuleOp module) const {
   return success();
 }
 
-/// Returns the name of a loop in a file, LINE:COLUMN, or an empty string if it
-/// is not known.
+/// Returns the name of a loop in a tuning file, LINE:COLUMN, or an empty string
+/// if its location is unknown.
 static std::string getLoopName(Location location) {
   auto place = location->findInstanceOf<FileLineColLoc>();
   return place ? (Twine(place.getLine()) + ":" + Twine(place.getColumn())).str()

@@ -15,12 +15,12 @@ using namespace mlir::batch;
 namespace {
 
 /// Memory that may contain a row: the symbol of a buffer or of rows of nodes,
-/// or the site that owns the scratch memory. No rows are written outside of
-/// these.
+/// or the site that owns the scratch memory. No other memory contains rows that
+/// are written.
 using Place = const void *;
 
-/// Bits that specify how memory is used, and by which units. One unit does one
-/// thing after another; all units together do not.
+/// Bits that specify how memory is used, and by which units. One unit does its
+/// work sequentially; all units together do not.
 enum Use : unsigned {
   kReadByOne = 1,
   kWrittenByOne = 2,
@@ -55,14 +55,14 @@ bool conflict(unsigned before, Use now) {
 struct Pending {
   /// Uses of rows by value, while the value is still that row.
   DenseMap<Value, unsigned> rows;
-  /// Uses by place, for rows that no value names any more, and for scratch
+  /// Uses by memory, for rows that no value names any more, and for scratch
   /// memory.
   DenseMap<Place, unsigned> places;
-  /// Uses by `uprog.row` with `in_turn`: those of the row that the op gave
-  /// last, until it gives the next one, and those of the row before that.
+  /// Uses by `uprog.row` with `in_turn`: uses of the row that the op returned
+  /// last, until it returns the next one, and uses of the row before that.
   DenseMap<Operation *, unsigned> lastTurns, turnsBefore;
-  /// True if uses by another program are pending, which may read and write
-  /// everything.
+  /// True if uses by another program are pending. Such a program may read and
+  /// write everything.
   bool others = false;
 
   bool operator==(const Pending &other) const {
@@ -77,8 +77,8 @@ struct Pending {
     addTo(turnsBefore, other.turnsBefore);
     others |= other.others;
   }
-  /// Records that a `uprog.row` with `in_turn` gives its next row. From then
-  /// on, it may give the row before the last one again.
+  /// Records that a `uprog.row` with `in_turn` returns its next row. From then
+  /// on, it may again return the row before the last one.
   void giveTurn(uprog::RowOp row) {
     auto before = turnsBefore.find(row);
     if (before != turnsBefore.end()) {
@@ -104,7 +104,7 @@ private:
 /// Uses of rows and scratch memory by an op.
 struct Uses {
   SmallVector<std::pair<Value, Use>> rows;
-  Operation *scratch = nullptr; ///< the site that owns it
+  Operation *scratch = nullptr; ///< the site that owns the scratch memory
   Use ofScratch = kWrittenByAll;
   bool others = false;
 };
@@ -132,7 +132,7 @@ private:
 
   uprog::ProgramOp program;
   StructuredFlow flow;
-  /// By `uprog.node_results`: the ops that record results of nodes.
+  /// For each `uprog.node_results`: the ops that record results of nodes.
   DenseMap<Attribute, SmallVector<uprog::RememberOp>> remembered;
   SetVector<Operation *> barriers; ///< ops that need a barrier before them
 };
@@ -156,8 +156,8 @@ static Uses getUses(Operation *op) {
   return uses;
 }
 
-/// Returns the places that may contain a row. A row that is looked up is in a
-/// place of one of the remembered rows.
+/// Returns the memory that may contain a row. A row that is looked up is in the
+/// memory of one of the stored rows.
 SmallVector<Place> BarrierFinder::getPlaces(Value row) const {
   SetVector<Place> places;
   SetVector<Value> rows;
@@ -178,7 +178,7 @@ SmallVector<Place> BarrierFinder::getPlaces(Value row) const {
   return places.takeVector();
 }
 
-/// Returns the place of the buffer of a `uprog.row`.
+/// Returns the memory of the buffer of a `uprog.row`.
 static Place getBuffer(Operation *row) {
   return cast<uprog::RowOp>(row).getBufferAttr().getAsOpaquePointer();
 }
@@ -323,7 +323,7 @@ void BarrierFinder::visitControl(RegionBranchOpInterface control,
   pending = before[nullptr];
 }
 
-/// Uses that are pending before a loop only concern its first round. If the
+/// Uses that are pending before a loop concern only its first round. If the
 /// first round needs a barrier that other rounds do not, the barrier is placed
 /// before the loop.
 void BarrierFinder::visitLoop(RegionBranchOpInterface loop, Pending &pending) {

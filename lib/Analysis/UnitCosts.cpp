@@ -1,4 +1,4 @@
-//===- UnitCosts.cpp - Times that units take ------------------------------===//
+//===- UnitCosts.cpp - Costs of work on units -----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the bytes of a tensor; extents that are not static count as 1.
+/// Returns the size in bytes of a tensor. Extents that are not static count as
+/// 1.
 static double countBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
@@ -80,7 +81,7 @@ TaskWork batch::estimateTask(KernelOp kernel) {
   for (auto [index, type] : llvm::enumerate(kernel.getResultTypes()))
     if (!kernel.getResultAttr(index, kInPlaceAttr))
       work.bytes += countBytes(type);
-  // The number of reductions on the longest path to each value.
+  // Number of reductions on the longest path to each value.
   DenseMap<Value, int64_t> depths;
   int64_t deepest = 0;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
@@ -101,7 +102,7 @@ TaskWork batch::estimateTask(KernelOp kernel) {
 static constexpr UnitSpeed kWorkers = {4, 500, 50, 0, 70, 17, 16 << 20, 80};
 
 /// Returns the speed of the blocks of a GPU that share a barrier: all blocks,
-/// or those of a cluster.
+/// or the blocks of a cluster.
 static constexpr UnitSpeed getBlockSpeed(int64_t blocks, double barrier) {
   using namespace gpu_times;
   return {blocks,      barrier,      kStep + kSite, kStage,

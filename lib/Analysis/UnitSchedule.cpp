@@ -40,8 +40,8 @@ private:
   uprog::ProgramOp program;
   const UnitCosts &costs;
   double unknownRounds;
-  DenseMap<Operation *, TaskWork> works; ///< by `uprog.run` of a kernel
-  DenseSet<Operation *> given;           ///< those that a tuning file decides
+  DenseMap<Operation *, TaskWork> works; ///< works by `uprog.run` of a kernel
+  DenseSet<Operation *> given;           ///< steps that a tuning file decides
   double best = 0;
 };
 } // namespace
@@ -63,7 +63,7 @@ UnitScheduler::UnitScheduler(uprog::ProgramOp program, const UnitCosts &costs,
 
 /// Estimates the time of a step for `members` instances of a set. If each
 /// instance has several tasks, the step runs for one instance after another,
-/// with a barrier after each.
+/// with a barrier after each instance.
 double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units,
                                    double members) const {
   auto work = works.find(run);
@@ -84,7 +84,8 @@ double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units,
 }
 
 /// Estimates like countRuns() how often the regions of `op` run. A loop over
-/// groups of rounds whose number is not static counts once per group.
+/// groups of rounds counts once per group if the number of rounds is not
+/// static.
 double UnitScheduler::countGroups(Operation *op) const {
   auto loop = dyn_cast<uprog::ForOp>(op);
   std::optional<int64_t> step;
@@ -109,7 +110,7 @@ double UnitScheduler::estimate(Block &block,
              costs.getMoveTime(
                  2.0 * getRowBytes(cast<RankedTensorType>(copy.getType())) /
                  units);
-    // Some members of a set take each way of a branch.
+    // Some members of a set take each path of a branch.
     double runs = countGroups(&op), takers = members;
     if (members > 1 && isa<uprog::BranchOp>(op)) {
       takers = std::max(members * runs, 1.0);
@@ -122,8 +123,8 @@ double UnitScheduler::estimate(Block &block,
   return sum;
 }
 
-/// Estimates the time of the program as it is, for `members` instances of a
-/// set.
+/// Estimates the time of the program in its current state, for `members`
+/// instances of a set.
 double UnitScheduler::estimate(int64_t units, double members) {
   return estimate(program.getBody().front(),
                   units > 1 ? findBarriers(program) : SetVector<Operation *>(),
@@ -139,8 +140,8 @@ bool UnitScheduler::isSmall(uprog::RunOp run) const {
                  2 * costs.getBarrierTime();
 }
 
-/// Returns the steps in an op that all units run; nothing if one of them is not
-/// small.
+/// Returns the steps in an op that all units run, or nothing if one of them is
+/// not small.
 std::optional<SmallVector<uprog::RunOp>>
 UnitScheduler::findSmallSteps(Operation &op) const {
   SmallVector<uprog::RunOp> steps;
@@ -155,7 +156,7 @@ UnitScheduler::findSmallSteps(Operation &op) const {
   return steps;
 }
 
-/// Lets one unit run consecutive ops where that makes the program fastest.
+/// Assigns consecutive ops to one unit where that makes the program fastest.
 void UnitScheduler::improve(Block &block) {
   SmallVector<SmallVector<uprog::RunOp>> pieces;
   auto improvePieces = [&] {

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace mlir::batch;
 
 /// Returns the ADTs whose values inputs may contain: the ADTs of the entry's
-/// arguments, and those of their fields.
+/// arguments and of their fields.
 static SetVector<StringAttr> findInputAdts(func::FuncOp entry,
                                            SymbolTableCollection &symbols) {
   SetVector<StringAttr> adts;
@@ -58,7 +58,7 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
   addInputs(module);
 }
 
-/// Returns true for a node that is a parameter. Parameters flow everywhere;
+/// Returns true for a node that is a parameter. Parameters flow everywhere, but
 /// they are members only where they can be the same operand as other values.
 bool ValueClasses::isParameter(unsigned node) const {
   Value value = flow.getValue(node);
@@ -66,8 +66,8 @@ bool ValueClasses::isParameter(unsigned node) const {
 }
 
 /// Joins values that can be the same operand or result: along copies, and in
-/// the operands and results of kernels. Each of these is one node, wherever the
-/// kernel is invoked.
+/// the operands and results of kernels. Each operand and result is one node,
+/// wherever the kernel is invoked.
 void ValueClasses::mergeNodes(ArrayRef<KernelOp> kernels) {
   unsigned nodes = flow.size();
   for (KernelOp kernel : kernels) {
@@ -134,7 +134,7 @@ void ValueClasses::addParameterRows() {
     if (slice && isRowView(slice))
       if (auto parameter = sharedness.getParameter(slice.getSource()))
         addParameterRow(node, *parameter, slice.getResultType());
-    // A whole parameter among other values is a row of its own.
+    // A whole parameter among other values is a separate row.
     if (std::optional<int64_t> parameter = sharedness.getParameter(value))
       for (unsigned target : flow.getCopies(node))
         if (!isParameter(target))
@@ -150,7 +150,8 @@ void ValueClasses::addParameterRows() {
   });
 }
 
-/// Records that a value of `type`, a tensor or lists of tensors, is an input.
+/// Records that a value of `type` is an input. The type is a tensor or a
+/// (nested) list of tensors.
 void ValueClasses::addInput(unsigned node, Type type) {
   while (auto list = dyn_cast<rec::ListType>(type))
     type = list.getElementType();

@@ -28,8 +28,8 @@ bool mlir::batch::carriesTensor(Type type) {
 
 using rec::ValueFlowEdge;
 
-/// Returns true for an op that has no effects. Not all linalg ops declare this
-/// for tensors.
+/// Returns true for an op that has no side effects. Not all linalg ops declare
+/// this for tensors.
 static bool hasNoEffects(Operation *op) {
   return isMemoryEffectFree(op) ||
          (isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()) &&
@@ -37,8 +37,9 @@ static bool hasNoEffects(Operation *op) {
 }
 
 /// Returns true for an op without an interface whose results are computed from
-/// all of its operands: it has no effects and no type that may hide a tensor.
-/// Ops of rec may take tensors instead of lists and forward their contents.
+/// all of its operands, because it has no side effects and no type that may
+/// contain a tensor. Ops of rec may take tensors instead of lists and forward
+/// their contents.
 static bool isComputation(Operation *op) {
   auto hides = [](Type type) { return isa<rec::ListType, rec::AdtType>(type); };
   return !isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&

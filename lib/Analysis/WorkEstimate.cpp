@@ -1,4 +1,4 @@
-//===- WorkEstimate.cpp - How much an instance computes -------------------===//
+//===- WorkEstimate.cpp - Work of an instance -----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

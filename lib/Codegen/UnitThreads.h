@@ -12,25 +12,27 @@
 
 namespace mlir::batch {
 
-/// Threads that run the code of a unit: one, or all threads of a GPU's block.
+/// Threads that run the code of a unit: one thread, or all threads of a GPU
+/// block.
 struct UnitThreads {
   int64_t threads = 1;
-  Value thread; ///< the number of this one, an i64, if there are several
+  Value thread; ///< number of this thread, an i64, if there are several
   /// Address at which a host can read the unit's progress at any time: the
-  /// field of a BatchBlockControl. Null: no host reads it.
+  /// field of a BatchBlockControl. If null, no host reads it.
   Value progress;
-  /// The scopes of atomic operations: threads of a block, and of all blocks.
+  /// Scopes of atomic operations: threads of a block, and threads of all
+  /// blocks.
   StringRef blockScope, deviceScope;
-  unsigned stackSpace = 0; ///< the address space of a thread's own memory
+  unsigned stackSpace = 0; ///< address space of a thread's private memory
 
   bool isGroup() const { return threads > 1; }
 };
 
 /// Returns the same number, an i64, but hides it from optimizers. Values that a
-/// thread computes from it stay where they are used, an instruction each. From
-/// a known number, an optimizer computes all that it can before loops, and
-/// keeps the values in registers. A kernel that runs a whole program lacks
-/// these registers.
+/// thread computes from it are then recomputed where they are used, with one
+/// instruction each. From a known number, an optimizer would compute as many
+/// values as possible before loops and keep them in registers. A kernel that
+/// runs a whole program has too few registers for this.
 inline Value makeOpaque(OpBuilder &builder, Location loc, Value number) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Value opaque = LLVM::IntToPtrOp::create(builder, loc, pointer, number);

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // The states of the search are sets of operators that have run. A lower bound
-// of a batch's cost is known before the layout: its launch, and a gather copy
-// for each operand that has a variable twice. The search first finds the least
-// cost from every state to the end. It then lays out whole sequences of batches
-// in the order of their least costs, until the next one cannot be better than
-// the best layout.
+// of the cost of a batch is known before the layout: its launch, and a gather
+// copy for each operand that has a variable twice. The search first finds the
+// lowest cost from every state to the end. It then lays out whole sequences of
+// batches in ascending order of these costs, until the next one cannot be
+// better than the best layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ struct Cost {
 
 using OperatorBatch = std::vector<int32_t>;
 
-/// A set of operators that have run, and the possible next steps.
+/// Set of operators that have run, and possible next steps.
 struct State {
   std::vector<bool> done;
   struct Step {
@@ -49,20 +49,21 @@ struct State {
   };
   /// The greedy step comes first.
   std::vector<Step> steps;
-  /// The least cost from here to the end.
+  /// Lowest cost from here to the end.
   Cost rest;
 };
 
-/// A path from the first state: a sequence of batches.
+/// Path from the first state: a sequence of batches.
 struct Path {
-  /// The least cost of a path to the end that begins with this one, and the
-  /// cost so far.
+  /// Lowest cost of a path to the end that begins with this path, and the cost
+  /// so far.
   Cost least, cost;
   int32_t state;
-  /// The number of the path without the last step, or -1 if there is none.
+  /// Number of the path without the last step, or -1 if there is none.
   int32_t previous;
   const State::Step *step;
-  /// True if it leads to the end, but no layout of it is free of conflicts.
+  /// True if the path leads to the end, but no layout of it is free of
+  /// conflicts.
   bool hasConflicts;
 };
 
@@ -106,7 +107,7 @@ Search::Search(const StaticBlock &block, const BatchingOptions &options)
   for (size_t o = 0; o < block.operators.size(); ++o)
     for (int32_t result : block.operators[o].results)
       writer[result] = static_cast<int32_t>(o);
-  // Operators come after those that write their operands.
+  // Operators follow the operators that write their operands.
   std::vector<std::set<int32_t>> before(block.operators.size());
   for (size_t o = 0; o < block.operators.size(); ++o) {
     const Operator &op = block.operators[o];
@@ -146,8 +147,8 @@ Search::readyByKind(const std::vector<bool> &done) const {
   return result;
 }
 
-/// Returns the number of operators of a kind that wait for no others of their
-/// kind.
+/// Returns the number of operators of a kind that wait for no other operators
+/// of their kind.
 int64_t Search::sourcesOfKind(int32_t kind,
                               const std::vector<bool> &done) const {
   int64_t count = 0;
@@ -176,7 +177,7 @@ void Search::addSubsets(const OperatorBatch &ready,
   };
   size_t numOperands = block.operators[ready[0]].operands.size();
 
-  // Operators with equal uses are next to each other.
+  // Operators with equal uses are adjacent.
   OperatorBatch alike = ready, distinct;
   std::stable_sort(alike.begin(), alike.end(),
                    [&](int32_t a, int32_t b) { return uses[a] < uses[b]; });
@@ -210,15 +211,15 @@ void Search::addSubsets(const OperatorBatch &ready,
 std::vector<OperatorBatch>
 Search::candidates(const std::vector<bool> &done) const {
   std::vector<OperatorBatch> ready = readyByKind(done);
-  // The last operator of a kind can run at once, since it is a batch in any
-  // case. The time at which it runs may change the copies; only small blocks
-  // try other times.
+  // The last operator of a kind can run immediately, because it forms a batch
+  // in any case. Running it later may change the copies, but only small blocks
+  // try that.
   constexpr size_t small = 12;
   for (const OperatorBatch &batch : ready)
     if (block.operators.size() > small && batch.size() == 1 &&
         left(block.operators[batch[0]].kind, done) == 1)
       return {batch};
-  // The paper's sufficient condition: it is best to run a kind if all of its
+  // Sufficient condition of the paper: it is best to run a kind if all of its
   // next operators are ready.
   std::vector<std::pair<double, size_t>> ratios;
   for (size_t i = 0; i < ready.size(); ++i)
@@ -291,8 +292,8 @@ void Search::findStates() {
   }
 }
 
-/// Finds the least cost from every state to the end. A step leads to a state
-/// with more operators, so those states come first.
+/// Finds the lowest cost from every state to the end. A step leads to a state
+/// with more operators, so states with more operators come first.
 void Search::findRests() {
   std::vector<int32_t> order(states.size());
   std::vector<int64_t> numDone(states.size());
@@ -349,7 +350,8 @@ Batching Search::run() {
   auto isAfter = [&](int32_t a, int32_t b) {
     if (paths[a].least < paths[b].least || paths[b].least < paths[a].least)
       return paths[b].least < paths[a].least;
-    // Among equal paths, the last one comes first: it is nearest to its end.
+    // Among equal paths, the last one comes first, because it is nearest to its
+    // end.
     return a < b;
   };
   std::priority_queue<int32_t, std::vector<int32_t>, decltype(isAfter)> queue(
@@ -386,7 +388,8 @@ Batching Search::run() {
         ++best.layouts;
         layout = findLayoutWithoutConflicts(problem);
         if (!layout) {
-          // This path needs at least one more copy: other paths may be better.
+          // This path needs at least one more copy, so other paths may be
+          // better.
           path.hasConflicts = true;
           path.least = path.least + Cost{1, 0};
           push(path);

@@ -18,21 +18,21 @@ using namespace batchrt;
 using Node = PQTree::Node;
 
 namespace {
-/// A finished PQ tree: the ancestors of nodes, and the range of the frontier
+/// Finished PQ tree: the ancestors of nodes, and the range of the frontier
 /// below each node.
 struct TreeView {
   explicit TreeView(const PQTree &tree);
 
-  /// Returns the lowest node with both places of the frontier below it.
+  /// Returns the lowest node with both positions of the frontier below it.
   Node above(int32_t first, int32_t last) const;
-  /// Returns the number of the child of a node with a place of the frontier
+  /// Returns the number of the child of a node with a position of the frontier
   /// below it.
   int32_t numberBelow(Node node, int32_t place) const;
 
   std::vector<int32_t> frontier, place;
   struct NodeView {
     Node parent = PQTree::none;
-    /// The number among the children of the parent.
+    /// Number among the children of the parent.
     int32_t number = 0;
     int32_t begin = 0, end = 0;
     PQTree::Kind kind = PQTree::Kind::Free;
@@ -43,8 +43,8 @@ struct TreeView {
 };
 
 /// Orders of nodes that determine each other (algorithm 5 of the paper). The
-/// order of a P node gives each child a rank; that of a Q node, or of a P node
-/// of two children, gives a rank to its left and to its right end.
+/// order of a P node assigns a rank to each child. The order of a Q node, or of
+/// a P node with two children, assigns a rank to its left and to its right end.
 class NodeOrders {
 public:
   explicit NodeOrders(size_t numNodes) : parents(numNodes), maps(numNodes) {
@@ -52,7 +52,7 @@ public:
   }
 
   /// Requires child i of `a` to have the rank of child map[i] of `b`. Returns
-  /// false if that contradicts earlier requirements.
+  /// false if this contradicts earlier requirements.
   bool unite(Node a, Node b, const std::vector<int32_t> &map);
   /// Returns the ranks of the `size` children or ends of a node.
   std::vector<int32_t> ranks(Node node, size_t size);
@@ -67,15 +67,14 @@ private:
   std::vector<Map> maps;
 };
 
-/// An access that must not need a copy.
+/// Access that must not need a copy.
 struct Claim {
   int32_t batch;
   int32_t access;
   int64_t bytes;
 };
 
-/// Solver that finds an order that satisfies a set of claims (algorithms 2 to 4
-/// and 6).
+/// Finds an order that satisfies a set of claims (algorithms 2 to 4 and 6).
 class Solver {
 public:
   explicit Solver(const LayoutProblem &problem)
@@ -102,11 +101,11 @@ private:
   void setIndices(const Claim &claim);
 
   const LayoutProblem &problem;
-  /// The indices of the variables of the claim that is broadcast.
+  /// Indices of the variables of the claim that is broadcast.
   std::vector<int32_t> indexOf;
   std::vector<int32_t> image;
-  /// For each variable, the batches with the variable in a claim; for each
-  /// batch, whether its trees have changed since it was broadcast.
+  /// For each variable, the batches with the variable in a claim. For each
+  /// batch, true if its trees have changed since it was broadcast.
   std::vector<std::vector<int32_t>> batchesOf;
   std::vector<char> changed;
 };
@@ -173,7 +172,7 @@ Node NodeOrders::find(Node node, size_t size, Map &map) {
     path.push_back(node);
   map.resize(size);
   std::iota(map.begin(), map.end(), 0);
-  // From the top down, so that each node of the path can refer to the top.
+  // Go from the top down, so that each node of the path can refer to the top.
   for (size_t i = path.size(); i-- > 0;) {
     Map &own = maps[path[i]];
     for (int32_t &child : own)
@@ -249,7 +248,7 @@ bool Solver::solve(const std::vector<Claim> &claims,
 }
 
 /// Calls `callback` with the claims of each batch that has several. The claims
-/// of a batch are next to each other.
+/// of a batch are adjacent.
 template <class Callback>
 static bool forEachBatch(const std::vector<Claim> &claims,
                          Callback &&callback) {
@@ -302,9 +301,9 @@ void Solver::forEachNode(const Claim &claim, const TreeView &view,
 }
 
 /// Makes the trees below all accesses of a batch isomorphic: variables that are
-/// next to each other in every order of one tree are also next to each other in
-/// the others. A reduction changes only the trees of accesses that share
-/// variables with its set.
+/// adjacent in every order of one tree are also adjacent in the others. A
+/// reduction changes only the trees of accesses that share variables with its
+/// set.
 bool Solver::broadcast(const std::vector<Claim> &claims, PQTree &tree) {
   batchesOf.assign(problem.variables.size(), {});
   for (const Claim &claim : claims)
@@ -548,7 +547,7 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
 
 namespace {
 /// Choice of the claims to drop if not all can be satisfied. Claims are numbers
-/// here, most bytes first.
+/// here, those with the most bytes first.
 class Conflicts {
 public:
   explicit Conflicts(const LayoutProblem &problem);
@@ -588,7 +587,7 @@ bool Conflicts::fits(const Claims &some) {
 }
 
 /// Returns the length of the shortest prefix of `more` that does not fit
-/// `fixed`; one more than the length of `more` if all of it fits. Shorter
+/// `fixed`, or one more than the length of `more` if all of it fits. Shorter
 /// prefixes fit more easily, so bisection finds it.
 size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
   size_t lower = 0, upper = more.size() + 1;
@@ -606,7 +605,7 @@ size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
 }
 
 /// Requires that `some` does not fit. Returns a subset that fits as soon as any
-/// one of its claims is left out.
+/// one of its claims is omitted.
 Conflicts::Claims Conflicts::core(const Claims &some) {
   Claims result, rest = some;
   for (;;) {
@@ -619,8 +618,8 @@ Conflicts::Claims Conflicts::core(const Claims &some) {
 }
 
 /// Drops the fewest bytes, and then the fewest claims. Tries sets of dropped
-/// claims in that order; each adds one claim of a core to a set tried before.
-/// Returns false if that takes too long.
+/// claims in that order. Each set adds one claim of a core to a set tried
+/// before. Returns false if the search takes too long.
 bool Conflicts::dropFewest() {
   constexpr size_t maxClaims = 64;
   constexpr int maxSets = 256;
@@ -658,7 +657,7 @@ bool Conflicts::dropFewest() {
   return false;
 }
 
-/// Adds the claims one after another, and drops those that do not fit the
+/// Adds the claims one after another, and drops claims that do not fit the
 /// previous ones.
 void Conflicts::dropInTurn() {
   Claims kept, rest(claims.size());

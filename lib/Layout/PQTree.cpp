@@ -9,9 +9,9 @@
 // leaf of the set below) and their parents, from the leaves upwards; a child
 // inside a Q node gets its parent from a neighbor. `labelNodes` decides
 // bottom-up which of these nodes are full (all leaves below are in the set) and
-// which are partial, and whether a template fits everywhere. That depends only
-// on labels, so the tree is unchanged if none fits. Then the templates (P2 ...
-// P6, Q2, Q3 in the paper's numbering) change the tree.
+// which are partial, and whether a template fits everywhere. This depends only
+// on labels, so the tree is unchanged if no template fits. Then the templates
+// (P2 ... P6, Q2, Q3 in the paper's numbering) change the tree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -130,8 +130,8 @@ void PQTree::unblock(Node node, Node parent) {
 }
 
 bool PQTree::bubble() {
-  // Number of runs of blocked siblings, and whether the root of the tree was
-  // reached.
+  // Number of runs of blocked siblings, and a flag that is set if the root of
+  // the tree was reached.
   int64_t blocks = 0, offTheTop = 0;
   blocked.clear();
   size_t next = 0;
@@ -189,7 +189,7 @@ bool PQTree::bubble() {
 // Labels
 //===----------------------------------------------------------------------===//
 
-/// Returns the root of the pertinent nodes; `none` if no template fits. The
+/// Returns the root of the pertinent nodes, or `none` if no template fits. The
 /// queue then contains the pertinent nodes up to the root, children first.
 PQTree::Node PQTree::labelNodes(int32_t numPertinent) {
   for (size_t i = 0; i < queue.size(); ++i) {
@@ -218,8 +218,8 @@ PQTree::Node PQTree::labelNodes(int32_t numPertinent) {
   return none;
 }
 
-/// Finds the run of pertinent children of a Q node, from one of them to both
-/// sides.
+/// Finds the run of pertinent children of a Q node, starting from one of them
+/// in both directions.
 PQTree::Run PQTree::pertinentRun(Node node) const {
   const NodeData &data = nodes[node];
   Node start = data.fullChildren ? data.firstFull : data.partial[0];
@@ -307,7 +307,7 @@ void PQTree::replaceSibling(Node node, Node sibling, Node by) {
   data.sibling[data.sibling[0] == sibling ? 0 : 1] = by;
 }
 
-/// Puts `by`, which has no place in the tree, into the place of `node`.
+/// Replaces `node` with `by`, which is not in the tree yet.
 void PQTree::replace(Node node, Node by) {
   const NodeData &old = nodes[node];
   NodeData &data = nodes[by];
@@ -330,7 +330,7 @@ void PQTree::replace(Node node, Node by) {
         partial = by;
 }
 
-/// Takes a child out of a P node.
+/// Detaches a child from a P node.
 void PQTree::detach(Node node) {
   NodeData &data = nodes[node];
   NodeData &parent = nodes[data.parent];
@@ -372,8 +372,8 @@ int PQTree::fullSide(Node q) const {
   return label(nodes[q].end[0]) == Label::Full ? 0 : 1;
 }
 
-/// Takes the full children out of a P node and returns them as one node; `none`
-/// if there are none.
+/// Detaches the full children from a P node and returns them as one node, or
+/// `none` if there are none.
 PQTree::Node PQTree::groupFull(Node p) {
   Node first = nodes[p].firstFull;
   if (nodes[p].fullChildren < 2) {
@@ -390,8 +390,8 @@ PQTree::Node PQTree::groupFull(Node p) {
   return group;
 }
 
-/// Returns the rest of a P node that has been taken out of its place: the node
-/// itself, its only child, or `none`.
+/// Returns what remains of a detached P node: the node itself, its only child,
+/// or `none`.
 PQTree::Node PQTree::remainder(Node p) {
   nodes[p].label = Label::Empty;
   if (nodes[p].children > 1)
@@ -403,8 +403,8 @@ PQTree::Node PQTree::remainder(Node p) {
   return child;
 }
 
-/// Replaces a partial Q node in another Q node with its children. The full ones
-/// are towards its pertinent neighbor, or outwards if it has none.
+/// Replaces a partial Q node in another Q node with its children. The full
+/// children are towards its pertinent neighbor, or outwards if it has none.
 void PQTree::flatten(Node q) {
   const NodeData data = nodes[q];
   int inner = 0;
@@ -433,7 +433,7 @@ void PQTree::flatten(Node q) {
 }
 
 /// Applies templates P3 and P5, which produce a Q node with the empty children
-/// on one side and the full ones on the other.
+/// on one side and the full children on the other.
 void PQTree::applyP(Node node) {
   Node full = groupFull(node);
   if (nodes[node].numPartial == 0) {
@@ -461,8 +461,8 @@ void PQTree::applyP(Node node) {
     addToQ(q, 1 - side, empty);
 }
 
-/// Applies templates P2, P4 and P6, which place the full children between those
-/// of the partial ones and leave the empty ones unchanged.
+/// Applies templates P2, P4 and P6, which place the full children between the
+/// children of the partial ones and leave the empty ones unchanged.
 void PQTree::applyRootP(Node node) {
   Node full = groupFull(node);
   if (nodes[node].numPartial == 0) {
@@ -538,7 +538,8 @@ std::vector<int32_t> PQTree::frontier() const {
   return result;
 }
 
-/// Marks the nodes that it visits, so that it ends whatever the links are.
+/// Marks the nodes that it visits, so the walk terminates whatever the links
+/// are.
 std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
   const NodeData &data = nodes[node];
   std::string name = "node " + std::to_string(node);
@@ -633,9 +634,9 @@ PQTree::verify(const std::vector<std::vector<int32_t>> &sets) const {
         continue;
       if (inSet[node] != size)
         return message;
-      // Either all leaves of the set are below one child, which is checked too,
-      // or they are the leaves of whole children of a Q node that are next to
-      // each other.
+      // Either all leaves of the set are below one child, which is also
+      // checked, or they are the leaves of whole, adjacent children of a Q
+      // node.
       int64_t runs = 0;
       bool inRun = false, inOneChild = false;
       for (Node child : children(node)) {

@@ -1,9 +1,9 @@
-// Mass matrices of samplers, which are inverses of what covariances L Lᵀ of the target
-// are thought to be: velocities L z, forces Lᵀ g, sums of products of positions, and
-// what factor these sums say. As Stan does, `count` positions weigh as much as count,
-// and 5 more are as if they had variances of 0.001.
+// Mass matrices of samplers. A mass matrix is the inverse of an estimate L Lᵀ of the
+// covariance of the target. The functions compute velocities L z, forces Lᵀ g, sums of
+// products of positions, and the factor L that follows from these sums. As in Stan,
+// `count` positions have weight `count`, and 5 more are added with variances of 0.001.
 
-// L is diagonal: a row of D entries.
+// L is diagonal, stored as a row of D entries.
 !vec = tensor<1009xf64>
 !entries = tensor<1x1009xf64>
 module attributes {batch.sizes = {D = 1009 : index}} {
@@ -58,7 +58,7 @@ module attributes {batch.sizes = {D = 1009 : index}} {
   }
 }
 
-// L is a triangle, in D rows of D entries.
+// L is a triangular matrix, stored in D rows of D entries.
 !row = tensor<1013xf64>
 !mat = tensor<1013x1013xf64>
 module attributes {batch.sizes = {D = 1013 : index}} {
@@ -91,7 +91,7 @@ module attributes {batch.sizes = {D = 1013 : index}} {
     return %sum : !mat
   }
 
-  // Cholesky's factor, column after column.
+  // Cholesky factor, column after column.
   func.func @dense.fit(%squares: !mat, %count: f64) -> !mat {
     %zero = arith.constant 0 : index
     %step = arith.constant 1 : index
@@ -106,7 +106,7 @@ module attributes {batch.sizes = {D = 1013 : index}} {
     %weight = arith.divf %count, %others : f64
     %n = tensor.dim %squares, %zero : !mat
     %factor = scf.for %j = %zero to %n step %step iter_args(%l = %start) -> (!mat) {
-      // Column j of the covariance, minus the share of the columns before it. Squares
+      // Column j of the covariance, minus the share of the previous columns. Squares
       // are symmetric except for rounding, so a row serves as a column.
       %row = tensor.extract_slice %squares[%j, 0] [1, 1013] [1, 1] : !mat to !row
       %done = tensor.extract_slice %l[%j, 0] [1, 1013] [1, 1] : !mat to !row

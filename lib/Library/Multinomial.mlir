@@ -1,17 +1,17 @@
-// The No-U-Turn Sampler with multinomial draws from trajectories (Betancourt 2017),
-// as Stan has it: biased progressive sampling, a U-turn criterion of momenta with
-// checks across both halves of a trajectory, and a warm-up that fits the step size
-// (dual averaging) and a mass matrix. For one chain, and without recursion: pieces
-// of a trajectory wait on a stack until they have a neighbour of their length.
-// Where `slice` is true, draws are from the points of a trajectory that lie in a slice
-// (Hoffman and Gelman 2014): those have equal odds, all others none.
+// The No-U-Turn Sampler with multinomial draws from trajectories (Betancourt 2017), as
+// in Stan: biased progressive sampling, a U-turn criterion based on momenta with checks
+// across both halves of a trajectory, and a warm-up that fits the step size (dual
+// averaging) and a mass matrix. The functions run one chain, without recursion: pieces
+// of a trajectory wait on a stack until they have a neighbor of equal length. If
+// `slice` is true, draws are from the points of a trajectory in a slice (Hoffman and
+// Gelman 2014), which have equal odds; all other points have none.
 //
-// A model defines the target and what a mass matrix is, and declares what it uses:
+// A model defines the target and the mass matrix, and declares what it uses:
 //
 //   // The log density at a position, and its gradient.
 //   func.func private @log_density(%q: tensor<25xf64>, %X: …, %y: …)
 //       -> (f64, tensor<25xf64>) { … }
-//   // By @diagonal.… or @dense.… (Mass.mlir), as `!factor` is.
+//   // From @diagonal.… or @dense.… (Mass.mlir), like `!factor`.
 //   func.func private @mass.velocity(%factor: !factor, %z: !vec) -> !vec { … }
 //   func.func private @mass.force(%factor: !factor, %gradient: !vec) -> !vec { … }
 //   func.func private @mass.observe(%squares: !factor, %a: !vec, %b: !vec)
@@ -19,14 +19,14 @@
 //   func.func private @mass.fit(%squares: !factor, %count: f64) -> !factor { … }
 //   func.func private @multinomial.advance(…) -> (…)
 //
-// The declared types give the sizes: D, the number of dimensions, E, the rows of a
-// mass matrix's factor (1 or D), and N, the most transitions of a call.
+// The declared types determine the sizes: D, the number of dimensions, E, the number of
+// rows of a mass matrix's factor (1 or D), and N, the maximum transitions per call.
 //
-// With a covariance L Lᵀ of the target, the mass matrix is its inverse, and momenta
-// are L⁻ᵀ z. All is written in z, which is standard normal: its kinetic energy is
-// z·z / 2, the velocity L z, and the force Lᵀ ∇ log p. The factor is L.
+// If L Lᵀ is the covariance of the target, the mass matrix is its inverse, and momenta
+// are L⁻ᵀ z. All code uses z, which is standard normal: its kinetic energy is z·z / 2,
+// the velocity is L z, and the force is Lᵀ ∇ log p. The factor is L.
 //
-// Randomness is addressed: the key is (seed, chain), the counter (transition, slot):
+// Random numbers are addressed by the key (seed, chain) and the counter (transition, slot):
 //
 //   0                        the slice
 //   0x10000000               bit j: whether doubling j goes forward
@@ -99,8 +99,8 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
     return %row : !vec
   }
 
-  // Whether a trajectory of two neighbouring pieces has not turned yet. Of each, the
-  // sum of its momenta, and the first and the last one, in the order of `a` and `b`.
+  // True if a trajectory of two neighboring pieces has not turned yet. The arguments
+  // are the sum, the first and the last momentum of each, in the order of `a` and `b`.
   func.func private @multinomial.goes_on(
       %sum_a: !vec, %first_a: !vec, %last_a: !vec,
       %sum_b: !vec, %first_b: !vec, %last_b: !vec) -> i1 {
@@ -108,7 +108,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
     %all = arith.addf %sum_a, %sum_b : !vec
     %d0 = call @multinomial.dot(%all, %first_a) : (!vec, !vec) -> f64
     %d1 = call @multinomial.dot(%all, %last_b) : (!vec, !vec) -> f64
-    // Each with the first step of the other one.
+    // Check each piece together with the first step of the other one.
     %a = arith.addf %sum_a, %first_b : !vec
     %d2 = call @multinomial.dot(%a, %first_a) : (!vec, !vec) -> f64
     %d3 = call @multinomial.dot(%a, %first_b) : (!vec, !vec) -> f64
@@ -124,14 +124,14 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
     return %on : i1
   }
 
-  // A piece of a trajectory with 2^depth leapfrog steps from (q, gradient, z), or less
-  // if it turns or diverges. Stacks hold first and last momenta and sums of complete
-  // pieces; row 0 is the whole piece in the end. `before` leapfrog steps were made
-  // in this transition, with acceptance probabilities that add up to `acceptance`.
+  // A piece of a trajectory with 2^depth leapfrog steps from (q, gradient, z), or fewer
+  // if it turns or diverges. Stacks contain first and last momenta and sums of complete
+  // pieces; in the end, row 0 is the whole piece. `before` leapfrog steps were made in
+  // this transition, with acceptance probabilities whose sum is `acceptance`.
   //
-  // The odds of a point are exp(gain) by what it gains in log density of (q, z), or, of
-  // a slice, 1 where it gains more than `level`; their sum is weight * exp(scale), where
-  // `scale` is the largest logarithm of them.
+  // The odds of a point are exp(gain), where gain is its gain in log density of (q, z).
+  // With a slice, they are 1 if the gain exceeds `level`. The sum of the odds is weight
+  // * exp(scale), where `scale` is the largest logarithm of the odds.
   func.func private @multinomial.extend(
       %q: !vec, %gradient: !vec, %z: !vec, %depth: i32, %step: f64, %factor: !factor,
       %joint0: f64, %is_slice: i1, %level: f64, %acceptance: f64, %before: i32,
@@ -200,8 +200,8 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
       %chance = math.exp %loss : f64
       %accepted1 = arith.addf %accepted, %chance : f64
 
-      // The new point is the piece's by its share of the odds. One that diverges
-      // ends the transition, and is never taken.
+      // The new point becomes the point of the piece with the probability of its share
+      // of the odds. A point that diverges ends the transition and is never taken.
       %is_inside = arith.cmpf ogt, %gain, %level : f64
       %inside = arith.uitofp %is_inside : i1 to f64
       %share = arith.select %is_slice, %inside, %unit : f64
@@ -226,7 +226,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
       %pg1 = arith.select %takes, %g1, %pg : !vec
       %pjoint1 = arith.select %takes, %joint, %pjoint : f64
 
-      // Joined with the piece before it as often as n ends with bits that are set.
+      // Join the piece with the previous one, once per trailing one bit of n.
       %piece:5 = scf.while (%bits = %n, %at = %top, %goes = %fine, %first = %z1,
                             %sum = %z1)
           : (i32, index, i1, !vec, !vec) -> (i32, index, i1, !vec, !vec) {
@@ -267,9 +267,9 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   }
 
   // One transition. Returns the next position with its log density and gradient; the
-  // mean acceptance probability, leapfrog steps, doublings, whether the trajectory
-  // diverged, the energy of the point that was taken; and the stacks, whose contents
-  // mean nothing between transitions.
+  // mean acceptance probability, the leapfrog steps, the doublings, whether the
+  // trajectory diverged, and the energy of the point that was taken; and the stacks,
+  // whose contents have no meaning between transitions.
   func.func private @multinomial.transition(
       %q: !vec, %logp: f64, %gradient: !vec, %epsilon: f64, %factor: !factor,
       %max_depth: i32, %is_slice: i1, %firsts: !stack, %lasts: !stack, %sums: !stack,
@@ -334,7 +334,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
           -> (!vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64, i32,
               !stack, !stack, !stack)
 
-      // With probability min(1, new / old) of the odds: farther points are better.
+      // Take it with probability min(1, new / old), as farther points are better.
       %at = arith.addi %doubling_slot, %j : i32
       %u = func.call @multinomial.uniform(%seed, %chain, %t, %at)
           : (i32, i32, i32, i32) -> f64
@@ -382,9 +382,9 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
         : !vec, f64, !vec, f64, i32, i32, i1, f64, !stack, !stack, !stack
   }
 
-  // One step of dual averaging: the logarithms of the step size and of its average,
-  // the mean error, and the number of steps, where `centre` is what step sizes are
-  // drawn to.
+  // One step of dual averaging: the logarithms of the step size and of its average, the
+  // mean error, and the number of steps. `centre` is the value towards which step sizes
+  // are drawn.
   func.func private @multinomial.fit_step(
       %acceptance: f64, %target: f64, %centre: f64, %log_average: f64, %error: f64,
       %m: f64) -> (f64, f64, f64, f64) {
@@ -412,20 +412,20 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   }
 
   // Transitions `first` to `first` + `count` - 1 of a chain; count is at most N. An
-  // entry of `schedule` specifies what a transition of warm-up fits, as a sum of
+  // entry of `schedule` specifies what a warm-up transition fits, as a sum of
   //
   //   1  the step size
   //   2  the mass matrix sees the position
-  //   4  a window ends: a new mass matrix, and the step size starts anew
-  //   8  the step size becomes the average of those before
+  //   4  a window ends: there is a new mass matrix, and the step size starts anew
+  //   8  the step size becomes the average of the previous ones
   //
-  // The state of a chain: its position; the factor of the mass matrix; mean and
-  // squares of the positions of the window; and `fits`, which begins as zeros: the
-  // logarithms of the step size and of its average and the centre's distance from
-  // log 10, the mean error and the steps of dual averaging, and how many positions the
-  // mass matrix has seen. Returns the state, the positions, and of each transition:
-  // mean acceptance probability, leapfrog steps, doublings, 1 if it diverged, energy,
-  // log density, step size.
+  // The state of a chain consists of its position; the factor of the mass matrix; the
+  // mean and squares of the positions of the window; and `fits`, which begins as zeros.
+  // `fits` has the logarithms of the step size and of its average, the distance of the
+  // centre from log 10, the mean error and the steps of dual averaging, and the number
+  // of positions that the mass matrix has seen. Returns the state, the positions, and
+  // for each transition: mean acceptance probability, leapfrog steps, doublings, 1 if
+  // it diverged, energy, log density, step size.
   func.func @multinomial.advance(
       %q: !vec, %factor: !factor, %mean: !vec, %squares: !factor,
       %fits: tensor<6xf64>, %first: index, %count: index, %seed: i32, %chain: i32,
@@ -494,7 +494,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
       %is_average = arith.cmpi ne, %bit3, %no_bits : i32
       %log_step1 = arith.select %is_average, %step#1, %step#0 : f64
 
-      // Welford's running mean and squares.
+      // Running mean and squares (Welford).
       %bit1 = arith.andi %what, %sees : i32
       %is_seen = arith.cmpi ne, %bit1, %no_bits : i32
       %window:3 = scf.if %is_seen -> (!vec, !factor, f64) {

@@ -1,8 +1,8 @@
 // The No-U-Turn Sampler (Hoffman and Gelman 2014, Algorithms 3 and 6), for one
 // chain: recursive tree building with a slice variable, a diagonal mass matrix,
-// and in warm-up a step size by dual averaging.
+// and a warm-up that fits the step size by dual averaging.
 //
-// A model defines the target and declares what it uses:
+// A model defines the target and declares the functions that it uses:
 //
 //   // The log density at a position, and its gradient.
 //   func.func private @log_density(%q: tensor<25xf64>, %X: …, %y: …)
@@ -10,18 +10,18 @@
 //   func.func private @nuts.sample(%seed: i32, %chain: i32, %X: …, %y: …)
 //       -> tensor<512x25xf64>
 //
-// The declared types give the sizes: D, the number of dimensions, and N, the
-// number of positions returned. What @log_density reads besides a position
-// follows the arguments of the functions that call it.
+// The declared types determine the sizes: D, the number of dimensions, and N,
+// the number of returned positions. Arguments of @log_density other than the
+// position follow the arguments of the functions that call it.
 //
-// Randomness is addressed: the key is (seed, chain), the counter (trajectory,
-// slot), with these slots.
+// Random numbers are addressed by the key (seed, chain) and the counter
+// (trajectory, slot), with these slots:
 //
 //   0                        the slice
 //   0x10000000 + j           direction of doubling j: forward if the top bit is set
 //   0x20000000 + j           acceptance of doubling j
-//   0x30000000 | j << 20 | k acceptance inside of doubling j at tree node k; the
-//                            root is 1, the children of k are 2k and 2k + 1
+//   0x30000000 | j << 20 | k acceptance within doubling j at tree node k; the
+//                            root is 1, and the children of k are 2k and 2k + 1
 //   0x40000000 + i           momentum entries 2i and 2i + 1
 
 !vec = tensor<1009xf64>
@@ -73,7 +73,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     return %y : f64
   }
 
-  // The logarithm of the density of a position and a momentum.
+  // Logarithm of the density of a position and a momentum.
   func.func private @nuts.joint(%logp: f64, %r: !vec, %variance: !vec) -> f64 {
     %half = arith.constant 0.5 : f64
     %velocity = arith.mulf %variance, %r : !vec
@@ -127,11 +127,11 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
   }
 
   // A balanced tree of 2^depth leaves that continues a trajectory from a point
-  // (q, grad, r); `step` is negative where it goes back in time. Returns
+  // (q, grad, r); `step` is negative if it goes back in time. Returns
   //   - position and momentum of its first leaf,
   //   - position, gradient and momentum of its last leaf,
   //   - the proposal: position, log density and gradient,
-  //   - how many leaves lie in the slice, and whether to go on,
+  //   - the number of leaves in the slice, and whether to continue,
   //   - the sum of the leaves' acceptance probabilities, and their number.
   func.func private @nuts.build_tree(
       %q: !vec, %grad: !vec, %r: !vec, %depth: i32, %node: i32,
@@ -140,9 +140,9 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
       -> (!vec, !vec, !vec, !vec, !vec, !vec, f64, !vec, f64, i1, f64, i32) {
     %leaf = arith.constant 0 : i32
     %is_inner = arith.cmpi ne, %depth, %leaf : i32
-    // The recursion first, the leaf last, as in the authors' program of the paper on
-    // program-counter autobatching: a choice of blocks by program order lets lanes
-    // wait for each other at the leaf, where the gradient is.
+    // Recursion comes first and the leaf last, as in the program of the authors of
+    // program-counter autobatching. If blocks are chosen by program order, lanes then
+    // wait for each other at the leaf, where the gradient is computed.
     %tree:12 = scf.if %is_inner
         -> (!vec, !vec, !vec, !vec, !vec, !vec, f64, !vec, f64, i1, f64, i32) {
       %one = arith.constant 1 : i32
@@ -163,7 +163,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
             : (!vec, !vec, !vec, i32, i32, f64, index, !vec, f64, f64, i32, i32, i32,
                i32)
             -> (!vec, !vec, !vec, !vec, !vec, !vec, f64, !vec, f64, i1, f64, i32)
-        // With probability n2 / (n1 + n2), which is 0 for 0 / 0.
+        // Take it with probability n2 / (n1 + n2), which is 0 for 0 / 0.
         %n = arith.addf %a#8, %b#8 : f64
         %where = arith.ori %slot, %node : i32
         %u = func.call @nuts.uniform(%seed, %chain, %trajectory, %where)
@@ -195,7 +195,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
           : (!vec, !vec, !vec, f64, index, !vec) -> (f64, !vec, !vec, !vec)
       %joint = func.call @nuts.joint(%logp, %r1, %variance)
           : (f64, !vec, !vec) -> f64
-      // No comparison holds for a trajectory that has left for infinity.
+      // No comparison holds for a trajectory that has diverged to infinity.
       %inside = arith.cmpf ogt, %joint, %log_slice : f64
       %n = arith.uitofp %inside : i1 to f64
       %limit = arith.constant 1000.0 : f64
@@ -216,10 +216,10 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
         : !vec, !vec, !vec, !vec, !vec, !vec, f64, !vec, f64, i1, f64, i32
   }
 
-  // One trajectory from a position with its log density and gradient; `variance`
-  // is the inverse of the mass matrix. Returns the next position with its log
-  // density and gradient, the mean acceptance probability of the leaves, the
-  // number of doublings, and the number of leaves.
+  // One trajectory from a position with its log density and gradient;
+  // `variance` is the inverse of the mass matrix. Returns the next position
+  // with its log density and gradient, the mean acceptance probability of the
+  // leaves, the number of doublings, and the number of leaves.
   func.func @nuts.transition(
       %q: !vec, %logp: f64, %grad: !vec, %epsilon: f64, %steps: index,
       %variance: !vec, %seed: i32, %chain: i32, %trajectory: i32)
@@ -287,7 +287,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
       %gp1 = arith.select %forward, %tree#3, %gp : !vec
       %rp1 = arith.select %forward, %tree#4, %rp : !vec
 
-      // With probability min(1, n' / n), n' of the new tree.
+      // Take it with probability min(1, n' / n), where n' belongs to the new tree.
       %doubling_at = arith.addi %doubling_slot, %j : i32
       %u = func.call @nuts.uniform(%seed, %chain, %trajectory, %doubling_at)
           : (i32, i32, i32, i32) -> f64
@@ -315,7 +315,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
         : !vec, f64, !vec, f64, i32, i32
   }
 
-  // The positions with that of row `t` replaced.
+  // Returns the positions with row `t` replaced.
   func.func private @nuts.put(%q: !vec, %qs: !positions, %t: index) -> !positions {
     %empty = tensor.empty() : !positions
     %all = linalg.generic {indexing_maps = [affine_map<(n, d) -> (d)>,
@@ -333,7 +333,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
   }
 
   // N transitions from q0 with a given step size and without a mass matrix. Returns
-  // the positions, and of each transition the doublings and leapfrog steps.
+  // the positions, and the doublings and leapfrog steps of each transition.
   func.func @nuts.trace(%q0: !vec, %epsilon: f64, %steps: index,
                                 %seed: i32, %chain: i32)
       -> (!positions, !counts) {
@@ -374,10 +374,10 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     return %end#3, %end#4 : !positions, !counts
   }
 
-  // N transitions that fit the step size and the variances. From a window of
-  // transitions come the variances of the next, which is twice as long and starts
-  // the step size anew; the first ends at 15 %, the last at 90 % of N. Returns
-  // the position with its log density and gradient, the step size, the variances.
+  // N transitions that fit the step size and the variances. A window of transitions
+  // determines the variances for the next window, which is twice as long and starts
+  // with a new step size. The first ends at 15 % and the last at 90 % of N. Returns
+  // the position with its log density and gradient, the step size, and the variances.
   func.func @nuts.warm_up(%q0: !vec, %steps: index, %seed: i32, %chain: i32)
       -> (!vec, f64, !vec, f64, !vec) {
     %zero = arith.constant 0 : index
@@ -437,7 +437,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
       %weighted = arith.mulf %weight, %difference : f64
       %log_average1 = arith.addf %log_average, %weighted : f64
 
-      // Welford's running mean and sum of squares.
+      // Running mean and sum of squares (Welford).
       %count1 = arith.addf %count, %unit : f64
       %counts = tensor.splat %count1 : !vec
       %delta = arith.subf %q1, %mean : !vec
@@ -451,7 +451,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
       %ends = arith.cmpi eq, %next, %window : index
       %fit:9 = scf.if %ends
           -> (!vec, f64, f64, f64, f64, index, f64, !vec, !vec) {
-        // Shrunk a little towards those before, so that none is zero.
+        // Shrink them slightly towards the previous ones, so that none is zero.
         %more = arith.addf %count1, %unit : f64
         %mores = tensor.splat %more : !vec
         %sum = arith.addf %squares1, %variance : !vec

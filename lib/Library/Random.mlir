@@ -7,12 +7,12 @@
 //
 // The generators of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
 // easy as 1, 2, 3" (SC 2011), with all rounds that the paper recommends. They have
-// no state: a key and a counter give the same bits wherever and in whatever order
-// they are asked for. docs/reference/library.md describes all functions.
+// no state: a key and a counter give the same bits wherever they are computed, and
+// in any order. docs/reference/library.md describes all functions.
 //
 //===----------------------------------------------------------------------===//
 
-// Threefry-2x32: 20 rounds, after every fourth the key is added again.
+// Threefry-2x32: 20 rounds. The key is added again after every fourth round.
 
 func.func @random.threefry2x32(%key0: i32, %key1: i32, %counter0: i32, %counter1: i32)
     -> (i32, i32) {
@@ -86,7 +86,7 @@ func.func private @random.threefry2x32.round(%x0: i32, %x1: i32, %by: i32) -> (i
   return %y0, %y1 : i32, i32
 }
 
-// Philox-4x32: 10 rounds, each with a key of its own.
+// Philox-4x32: 10 rounds, each with its own key.
 
 func.func @random.philox4x32(%key0: i32, %key1: i32, %counter0: i32, %counter1: i32,
                              %counter2: i32, %counter3: i32) -> (i32, i32, i32, i32) {
@@ -131,7 +131,7 @@ func.func private @random.philox4x32.round(%key0: i32, %key1: i32, %x0: i32, %x1
   return %next0, %next1, %y0, %low1, %y2, %low0 : i32, i32, i32, i32, i32, i32
 }
 
-// The low and the high half of a product.
+// Returns the low and the high half of a product.
 func.func private @random.philox4x32.multiply(%a: i32, %b: i32) -> (i32, i32) {
   %width = arith.constant 32 : i64
   %wide_a = arith.extui %a : i32 to i64
@@ -143,8 +143,8 @@ func.func private @random.philox4x32.multiply(%a: i32, %b: i32) -> (i32, i32) {
   return %low, %high : i32, i32
 }
 
-// Uniform in (0, 1) from 32 random bits: the middle of one of 2^23 equal ranges,
-// which is a number of f32.
+// Uniform in (0, 1) from 32 random bits: the middle of one of 2^23 equal
+// ranges, which is an f32 number.
 
 func.func @random.uniform.f32(%bits: i32) -> f32 {
   %nine = arith.constant 9 : i32

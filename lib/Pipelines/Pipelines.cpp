@@ -44,7 +44,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createLiftCFPass());
   pm.addPass(createListElementsPass());
 
-  // Kernels. Helpers are inlined first: a call would end a straight-line block.
+  // Kernels. Helpers are inlined first, because a call would end a
+  // straight-line block.
   pm.addPass(createInlineHelpersPass());
   // Only recursive functions are still called with several sets of parameters.
   pm.addPass(createDuplicateFunctionsPass());
@@ -52,12 +53,12 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createFlattenBodiesPass());
   // Counters and conditions that front ends write as tensors become scalars.
   pm.addPass(createScalarizePass());
-  // This pass needs numbers as positions.
+  // This pass requires numbers as positions.
   pm.addPass(createUpdateStacksPass());
   pm.addPass(createFoldBiasesPass());
-  // Recursion. Marks are where the user put them only until code is copied.
-  // Specialized code is unrolled with its tests. All three passes bring
-  // together code in which zeros fold.
+  // Recursion. Marks are at the positions where the user put them only until
+  // code is copied. Specialized code is unrolled with its tests. All three
+  // passes bring together code in which zeros can be folded.
   if (options.refactor)
     pm.addPass(createRefactorPass());
   SpecializePassOptions specialize;
@@ -73,9 +74,9 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createFoldZerosPass(zeros));
   if (options.hoist)
     pm.addPass(createHoistProductsPass());
-  // A branch may contain a helper's code, so this pass runs after inlining.
-  // Code that becomes straight-line is outlined together with the code around
-  // it.
+  // A branch may contain the code of a helper, so this pass runs after
+  // inlining. Code that becomes straight-line is outlined together with the
+  // surrounding code.
   IfToSelectPassOptions select;
   if (!options.select)
     select.maxElements = 0;
@@ -92,7 +93,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   order.tuning = options.tuning;
   pm.addPass(createOrderLoopsPass(order));
   pm.addPass(createInsertForcesPass());
-  // Blocks of a machine are kernels of their own, with the same code.
+  // Blocks of a machine are separate kernels with the same code.
   pm.addPass(createRecursionToStackPass());
   pm.addPass(createCancelPopsPass());
   pm.addPass(createOutlineBlocksPass());
@@ -114,7 +115,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
     layout.equal = options.layoutKernels;
     pm.addPass(createLayoutPQPass(layout));
   }
-  // Kernels are final from here on, and all later code is made of them.
+  // Kernels are final from here on, and all later code is created from them.
   pm.addPass(createWidenReductionsPass());
   pm.addPass(createVectorizeKernelsPass());
 
@@ -152,7 +153,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
 void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
                                           const CPUWorkersOptions &options) {
-  // Stages depend on how convolutions are written.
+  // Stages depend on how convolutions are expressed.
   pm.addPass(createConvolutionsToProductsPass());
   StageOperatorsPassOptions stages;
   stages.target = uprog::StageTarget::CPU;
@@ -162,7 +163,7 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   operators.vectorRegisters = options.vectorRegisters;
   operators.tuning = options.tuning;
   pm.addPass(createConvertOperatorsToCPUPass(operators));
-  // Programs and instance code call the operators' code made above.
+  // Programs and instance code call the code of operators created above.
   ConvertUProgToCPUPassOptions programs;
   programs.vectorBits = options.vectorBits;
   pm.addPass(createConvertUProgToCPUPass(programs));
@@ -174,10 +175,10 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
 
   // Math on f16 and bf16 becomes math on f32, which the next pass expands.
   pm.addPass(createExpandFloatsPass());
-  // Saturates the program's own conversions; those of expanded math are within
-  // range.
+  // Saturates the conversions of the program itself. Conversions of expanded
+  // math are within range.
   pm.addPass(createSaturateConversionsPass());
-  // The sine and the cosine of a number share a reduction.
+  // The sine and the cosine of a number share a range reduction.
   pm.addNestedPass<func::FuncOp>(math::createMathSincosFusionPass());
   // This pass precedes the conversion of math, which would call library
   // functions.
@@ -262,7 +263,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   device.addPass(createExpandFloatsPass());
   device.addPass(createSaturateConversionsPass());
   device.addPass(math::createMathSincosFusionPass());
-  // Libraries of these functions come only with a toolkit.
+  // Libraries of these functions are available only with a toolkit.
   device.addPass(createExpandMathPass());
   device.addPass(createMathToIntrinsicsPass());
   device.addPass(createSCFToCFPass());

@@ -23,8 +23,8 @@ using llvm::StringRef;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// Returns the target of a symbolic link, or an empty string for other files,
-/// and for links of /proc, whose text is not always a path.
+/// Returns the target of a symbolic link, or an empty string for other files
+/// and for links in /proc, whose text is not always a path.
 static std::string readLink(const std::string &name) {
   char target[PATH_MAX];
   ssize_t length = ::readlink(name.c_str(), target, sizeof(target));
@@ -44,7 +44,7 @@ static std::string readLink(const std::string &name) {
   return folder.str().str();
 }
 
-/// Writes all bytes. A failed write is an error, and does not end the program.
+/// Writes all bytes. A failed write is an error but does not end the program.
 static std::error_code writeAll(int file, StringRef bytes) {
   llvm::raw_fd_ostream stream(file, /*shouldClose=*/false, /*unbuffered=*/true);
   stream << bytes;
@@ -88,7 +88,7 @@ Error mlir::batch::writeOutputFile(StringRef path, StringRef bytes) {
   }
   fs::file_status status;
   bool isReplaced = fs::status(name, status) || fs::is_regular_file(status);
-  // A link that remains is one of /proc.
+  // A link that remains is in /proc.
   if (fs::is_symlink_file(name))
     isReplaced = false;
   return llvm::errorCodeToError(isReplaced ? replace(name, bytes)

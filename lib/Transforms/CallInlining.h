@@ -15,9 +15,9 @@
 namespace mlir::batch {
 
 /// Replaces `call` with a copy of the single block of `callee` and erases it.
-/// Returns a mapping from each op of `callee` to its copy. Puts the mark of the
-/// call, if it has one, on every copy. Upstream's inlineCall does neither, and
-/// changes the locations of errors.
+/// Returns a mapping from each op of `callee` to its copy. Adds the mark of the
+/// call, if it has one, to every copy. The upstream inlineCall does neither,
+/// and changes the locations of errors.
 inline IRMapping inlineCall(func::CallOp call, func::FuncOp callee) {
   OpBuilder builder(call);
   IRMapping mapping;

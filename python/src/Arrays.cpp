@@ -96,8 +96,8 @@ const char *batch::python::typeName(BatchElementType type) {
   return names[type];
 }
 
-/// Returns the element type of a buffer, or nullopt if the array has to be read
-/// by DLPack.
+/// Returns the element type of a buffer, or nullopt if the array must be read
+/// through DLPack.
 static std::optional<BatchElementType> elementType(const Py_buffer &view) {
   const char *format = view.format ? view.format : "B";
   if (*format == '@' || *format == '=')
@@ -166,7 +166,7 @@ bool ArrayList::addBuffer(nb::handle object, BatchArray &result) {
 
 /// Returns the capsule of an object with __dlpack__, None if the object returns
 /// something else, and other objects unchanged. Nanobind marks a capsule as
-/// used only if it receives the capsule itself: otherwise the memory of an
+/// used only if it receives the capsule itself. Otherwise, the memory of an
 /// object that returns the same capsule twice would be freed twice.
 static nb::object capsuleOf(nb::handle object) {
   using namespace nb::literals;
@@ -183,7 +183,7 @@ static nb::object capsuleOf(nb::handle object) {
       throw;
   }
   try {
-    return checked(method()); // producers older than DLPack 1.0
+    return checked(method()); // producers that predate DLPack 1.0
   } catch (nb::python_error &error) {
     if (!error.matches(PyExc_Exception))
       throw;
@@ -286,7 +286,7 @@ void Blocks::give(char *memory) {
   }
 }
 
-/// Returns the free list, which is never destroyed: arrays may outlive
+/// Returns the free list, which is never destroyed because arrays may outlive
 /// everything else.
 static Blocks &blocks() {
   static auto *all = new Blocks;

@@ -51,7 +51,7 @@ private:
 struct FreeMemory {
   void operator()(char *memory) const noexcept;
 };
-/// Memory of an array, aligned such that JAX uses it without a copy.
+/// Memory of an array, aligned so that JAX uses it without a copy.
 using Memory = std::unique_ptr<char, FreeMemory>;
 Memory makeMemory(size_t bytes);
 } // namespace batch::python

@@ -36,8 +36,8 @@ public:
   virtual ~ColumnUser() = default;
 
   /// Converts a value that is neither a number nor an array of the type, and
-  /// returns an array with its bits. `isList`: the value is a whole list, and
-  /// the array has the bits of all its elements.
+  /// returns an array with its bits. If `isList` is true, the value is a whole
+  /// list, and the array has the bits of all its elements.
   virtual nanobind::object convert(nanobind::handle value, bool isList,
                                    const std::string &where) = 0;
   /// Returns the location of the value that is being added, for messages.
@@ -96,15 +96,16 @@ private:
   std::vector<int64_t> shape;
   size_t rowBytes;
   std::string description;
-  /// For each level of lists: where each list begins, and where the last ends.
+  /// For each level of lists: the position where each list begins, and where
+  /// the last one ends.
   std::vector<std::vector<int64_t>> offsets;
   std::vector<char> bytes;
   /// Positions, in nested lists, of the element that is being added.
   std::vector<int64_t> places;
 };
 
-/// Returns a tuple of the elements of a list. The caller runs Python code that
-/// may change the list.
+/// Returns a tuple of the elements of a list. The copy is needed because the
+/// caller runs Python code that may change the list.
 nanobind::object elementsOf(nanobind::handle list);
 
 /// Returns true if elementsOf() supports the object.

@@ -27,7 +27,7 @@ using namespace batch::python;
 
 static PyObject *cancelledError, *runError;
 
-/// Sets an exception whose message may contain bytes of the user's files that
+/// Sets an exception whose message may contain bytes from the user's files that
 /// are not UTF-8.
 static void setError(PyObject *type, const char *message) {
   auto text = nb::steal(PyUnicode_DecodeUTF8(

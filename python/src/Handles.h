@@ -22,14 +22,14 @@
 #include <vector>
 
 namespace batch::python {
-/// Raises the error of a call of the C API.
+/// Raises the error of a C API call.
 void check(BatchStatus status, const char *message);
 
-/// Raises the error of the preceding call of the C API. batchLastError() is not
-/// a default argument, because that could be evaluated before the call.
+/// Raises the error of the preceding C API call. batchLastError() is not a
+/// default argument, because it could then be evaluated before the call.
 inline void check(BatchStatus status) { check(status, batchLastError()); }
 
-/// Releases an object that a function of the C API has created.
+/// Releases an object that a C API function created.
 template <auto Release>
 struct Free {
   template <class Handle>
@@ -72,7 +72,7 @@ struct Model {
   explicit Model(const std::string &path);
 
   std::vector<Field> fields(BatchFieldKind kind) const;
-  std::vector<Variant> variants() const; ///< by number
+  std::vector<Variant> variants() const; ///< indexed by number
   Parameters bind(const nanobind::dict &given) const;
   Parameters read(const std::string &path) const;
 };

@@ -26,7 +26,7 @@ struct ChildField {
   std::string name;
   int dataType;
   const int64_t *values;
-  const int64_t *begins; ///< of lists; null: one value for each row
+  const int64_t *begins; ///< beginnings of lists; null: one value for each row
 };
 
 struct OrderedVariant {
@@ -141,7 +141,7 @@ void NodeOrder::check(const ChildField &field, int64_t parent, int64_t child) {
             .c_str());
   if (isChild[child] && types[field.dataType].isUnshared())
     throw nb::value_error((nodeName(child) + " is a child of two nodes, but " +
-                           types[field.dataType].name + " is declared a " +
+                           types[field.dataType].name + " is declared as a " +
                            types[field.dataType].kind +
                            "; declare it with kind='dag', or copy the node")
                               .c_str());

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Walks over objects, numbers every node after its children, and adds its
-// fields to the columns of its variant. The walk owns references to the
-// objects, because the Python code that it calls may change anything.
+// Traverses objects, numbers every node after its children, and adds its fields
+// to the columns of its variant. The traversal owns references to the objects,
+// because the Python code that it calls may change anything.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,11 +28,11 @@
 namespace nb = nanobind;
 using namespace batch::python;
 
-/// Maximum depth of nodes. Views can create nodes without end.
+/// Maximum depth of nodes. Views can create an unlimited number of nodes.
 static constexpr size_t mostOpen = 1 << 22;
 /// Maximum number of nodes of an instance in types whose nodes are not shared.
 /// Memory suffices for more, but a few objects with many paths through them
-/// would take forever.
+/// would take too long.
 static constexpr size_t mostUnshared = 1 << 24;
 /// Maximum number of views that are applied to an object.
 static constexpr int mostViews = 100;
@@ -110,7 +110,7 @@ struct Reader {
   Form form = None;
   int variant = -1;
   std::vector<Getter> getters;
-  nb::object function; ///< of a view
+  nb::object function; ///< function of a view
   nb::object cls;      ///< keeps the address of the class valid
 };
 
@@ -151,12 +151,12 @@ struct Argument {
 /// List, or node whose children are not complete.
 struct Open {
   PyObject *object; ///< owned: a node, or the elements of a list
-  int dataType;     ///< of the node, or of the elements
+  int dataType;     ///< data type of the node, or of the elements
   int variant;      ///< -1: a list
   int lists;        ///< levels of lists below this one
   int64_t next;     ///< field or element
-  size_t values;    ///< of the node: position of its first field
-  size_t results;   ///< of the node: position of its first child's number
+  size_t values;    ///< position of the node's first field
+  size_t results;   ///< position of the number of the node's first child
 };
 
 class NodeWalk final : public ColumnUser {
@@ -216,13 +216,13 @@ private:
   nb::object reading;
   bool readsClasses;
 
-  std::vector<int32_t> numbers; ///< of the variants, by node
+  std::vector<int32_t> numbers; ///< numbers of the variants, indexed by node
   std::vector<int64_t> begins;
   int64_t instance = 0;
   const Argument *argument = nullptr;
 
   std::vector<Open> stack;
-  std::vector<PyObject *> fields; ///< of open nodes; owned
+  std::vector<PyObject *> fields; ///< fields of open nodes; owned
   /// Numbers of nodes; the length of a list precedes its elements.
   std::vector<int64_t> results;
   size_t checkAt = 0;   ///< depth of the next check for cycles
@@ -427,8 +427,9 @@ void NodeWalk::open(PyObject *value, int dataType) {
     throw nb::value_error(
         (path(stack.size()) + ": more than " + std::to_string(mostUnshared) +
          " nodes; " + type.name +
-         " is declared a tree or a sequence, where each reference to an object "
-         "is a separate node; declare it with kind='dag' to share objects")
+         " is declared as a tree or a sequence, where each reference to an "
+         "object is a separate node; declare it with kind='dag' to share "
+         "objects")
             .c_str());
   const size_t begin = fields.size();
   int variant = -1;
@@ -558,7 +559,7 @@ void NodeWalk::pause() {
 }
 
 /// Checks whether a node is part of itself. This runs whenever the depth of the
-/// stack has doubled, because the depth of a walk into a cycle has no limit.
+/// stack has doubled, because the depth of a traversal of a cycle has no limit.
 void NodeWalk::checkCycle() {
   checkAt = 2 * stack.size();
   struct Hash {

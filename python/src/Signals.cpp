@@ -15,7 +15,7 @@ using namespace batch::python;
 // The Python handler of a signal only records it, and Python reads the record
 // when a call returns to the interpreter. Until then, a run would continue.
 // While the main thread runs a model, the handler below is installed. It
-// requests the end of the run, and then calls Python's handler.
+// requests the end of the run and then calls the Python handler.
 
 namespace {
 std::atomic<BatchCancellation *> interrupted{nullptr};

@@ -59,9 +59,9 @@ public:
     check(batchStreamPut(open(), &inputs));
   }
 
-  /// Returns the numbers of instances that have ended, and writes their outputs
-  /// to the first rows of arrays(). If instances run, waits until one ends or
-  /// another thread calls wake().
+  /// Returns the numbers of finished instances, and writes their outputs to the
+  /// first rows of arrays(). If instances are running, waits until one finishes
+  /// or another thread calls wake().
   std::vector<int64_t> take() {
     std::vector<BatchArray> arrays;
     for (Rows &rows : outputs)
@@ -111,7 +111,7 @@ public:
   void wake() { batchStreamWake(handle.get()); }
 
   void close() {
-    // Other threads do not access a stream that is being released.
+    // Other threads must not access a stream that is being released.
     auto ended = std::move(handle);
     nb::gil_scoped_release release;
     ended.reset();

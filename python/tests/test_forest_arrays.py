@@ -219,7 +219,7 @@ def invalid(name, error, text, kind, given):
     invalid("cycle", ValueError, "node 1 is part of itself; cycles are not supported", Tree,
             changed(NODE, Node_left=[1])),
     invalid("two_parents_in_tree", ValueError,
-            "node 0 is a child of two nodes, but Tree is declared a tree; declare it with "
+            "node 0 is a child of two nodes, but Tree is declared as a tree; declare it with "
             "kind='dag', or copy the node",
             Tree, changed(NODE, Node_right=[0])),
     invalid("node_below_no_root", ValueError,

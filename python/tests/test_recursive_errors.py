@@ -519,7 +519,7 @@ def test_two_children_in_a_sequence():
             left: "Two"
             right: "Two"
 
-    with raises(ValueError, "Fork has 2 children, but Two is declared a sequence"):
+    with raises(ValueError, "Fork has 2 children, but Two is declared as a sequence"):
         batch.vmap(lambda t: 1)(batch.forest(Two, [1]))
 
 
@@ -529,7 +529,7 @@ def test_list_in_a_sequence():
         class Long:
             all: list["Two"]
 
-    with raises(ValueError, "Long has a list of children, but Two is declared a sequence"):
+    with raises(ValueError, "Long has a list of children, but Two is declared as a sequence"):
         batch.vmap(lambda t: 1)(batch.forest(Two, [1]))
 
 
@@ -563,9 +563,9 @@ def test_tree_with_two_to_the_power_of_40_paths():
         chain = "step", chain, chain
     forest = batch.forest(Doubled, [chain])
     with raises(ValueError,
-                ": more than 16777216 nodes; Doubled is declared a tree or a sequence, where each "
-                "reference to an object is a separate node; declare it with kind='dag' to share "
-                "objects"):
+                ": more than 16777216 nodes; Doubled is declared as a tree or a sequence, where "
+                "each reference to an object is a separate node; declare it with kind='dag' to "
+                "share objects"):
         batch.vmap(batch.function(lambda d: 1))(forest)
 
 

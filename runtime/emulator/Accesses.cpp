@@ -29,7 +29,7 @@ Region &Grid::locate(Thread &thread, uintptr_t address, int64_t bytes,
     return concat(verb(access), " ", bytes, " bytes at ",
                   reinterpret_cast<void *>(address));
   };
-  // The shared memories of blocks follow each other, with gaps.
+  // The shared memories of blocks are adjacent except for gaps.
   uint64_t offset = address - reinterpret_cast<uintptr_t>(shared);
   bool isShared = launch.sharedBytes && offset < blocks.size() * sharedStride;
   if (space == BATCH_SPACE_GENERIC)
@@ -139,8 +139,9 @@ void Grid::access(Thread &thread, uintptr_t address, int64_t bytes,
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Begins a copy, which may happen at any time until it is waited for. Until
-/// then, no thread may read the old contents of the target or write the source.
+/// Begins a copy, which may take place at any time before the wait for it ends.
+/// Until then, no thread may read the old contents of the target or write the
+/// source.
 void Grid::copyAsync(Thread &thread, void *to, const void *from, int64_t bytes,
                      const char *where) {
   access(thread, reinterpret_cast<uintptr_t>(from), bytes, bytes,
@@ -160,8 +161,8 @@ void Grid::commitCopies(Thread &thread, const char *where) {
   thread.copies.clear();
 }
 
-/// Waits for copies. No thread sees a copy earlier, so that a missing wait is
-/// found.
+/// Waits for copies. Copies become visible only here, even to their own thread,
+/// so a missing wait is detected.
 void Grid::waitCopies(Thread &thread, int64_t groups, const char *where) {
   thread.where = where;
   for (; static_cast<int64_t>(thread.copyGroups.size()) > groups;
@@ -289,7 +290,8 @@ void Grid::publish(Thread &thread, const void *address, int64_t order,
     scope = std::min(scope, thread.fenced.scope);
   }
   Publication &publication = published[address];
-  // An update adds to what earlier ones have published; a store replaces it.
+  // An update adds to the clock that earlier ones have published; a store
+  // replaces it.
   if (continues && publication.clock) {
     if (!clock)
       return;

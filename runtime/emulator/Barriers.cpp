@@ -17,7 +17,8 @@ using namespace batchrt::emulator;
 // Barriers
 //===----------------------------------------------------------------------===//
 
-/// Checks that lanes of a warp do the same operation, which they do together.
+/// Checks that all lanes of a warp perform the same operation, which they
+/// perform together.
 void Grid::checkConverged(Thread *lanes, int64_t size) {
   for (int64_t i = 1; i < size; ++i)
     if (lanes[i].where != lanes[0].where &&
@@ -32,14 +33,14 @@ void Grid::barrier(Thread &thread, const char *where) {
   progress();
   Block &block = *thread.inBlock;
   thread.where = where;
-  // An ended thread never arrives, so the others wait forever.
+  // A thread that has exited never arrives, so the others wait forever.
   if (++block.waiting < block.numThreads)
     return wait(thread, ThreadState::AtBarrier, where);
   block.waiting = 0;
   ++counters.blockBarriers;
   for (int64_t first = 0; first < block.numThreads; first += warpSize)
     checkConverged(block.threads + first, block.warps[first / warpSize].size);
-  // All threads now have the clocks that any of them has acquired.
+  // All threads now have the clocks that any of them acquired.
   SharedClock last;
   for (int64_t t = 0; t < block.numThreads; ++t)
     for (const SharedClock &clock : block.threads[t].clock.learned())
@@ -54,9 +55,9 @@ void Grid::barrier(Thread &thread, const char *where) {
   yield(thread);
 }
 
-// The first thread of a block that arrives splits the block's time. Accesses up
-// to then are before the barrier, and accesses of threads that have arrived are
-// later.
+// The first thread of a block that arrives splits the block's time. Earlier
+// accesses precede the barrier, and accesses of threads that have arrived
+// follow it.
 
 void Grid::clusterArrive(Thread &thread, const char *where) {
   thread.where = where;
@@ -81,7 +82,7 @@ void Grid::clusterArrive(Thread &thread, const char *where) {
   } else {
     thread.clock.advance(block.arrivalTime + 1);
   }
-  // Ended threads count as arrived.
+  // Threads that have exited count as arrived.
   if (++cluster.arrived == cluster.live)
     endClusterPhase(cluster);
 }
@@ -121,8 +122,8 @@ void Grid::clusterWait(Thread &thread, const char *where) {
 // Warp operations
 //===----------------------------------------------------------------------===//
 
-// Warp operations make the lanes wait for each other, but do not order memory
-// accesses: PTX guarantees this only for bar.warp.sync.
+// Warp operations make the lanes wait for each other but do not order memory
+// accesses. PTX guarantees this only for bar.warp.sync.
 
 template <class Operation>
 void Grid::runWarp(Thread &thread, const char *where, Operation operation) {
@@ -178,7 +179,7 @@ int64_t Grid::shuffle(Thread &thread, int64_t mode, int64_t value,
 }
 
 /// Returns element `index` of a fragment's register as the hardware reads it:
-/// bf16, or tf32, of which it ignores the last 13 bits.
+/// as bf16, or as tf32, ignoring the last 13 bits.
 static float element(uint32_t bits, int64_t elementBits, int64_t index) {
   bits = elementBits == 32 ? bits & 0xffffe000u
          : index == 0      ? bits << 16
@@ -207,7 +208,8 @@ void Grid::multiply(Thread &thread, int64_t elementBits, int64_t k,
            concat("matrix multiplication requires a warp of ", warpSize,
                   " threads, got ", size));
     int64_t perRegister = 32 / elementBits;
-    int64_t columns = 4 * perRegister; // of k in a register of all lanes
+    int64_t columns = 4 * perRegister; // columns of k in a register of all
+                                       // lanes
     float left[16][16], right[16][8];
     for (int64_t lane = 0; lane < warpSize; ++lane) {
       int64_t g = lane / 4, t = lane % 4;

@@ -25,7 +25,7 @@
 
 namespace batchrt::emulator {
 
-/// A thread of the grid: its block, and its number there.
+/// A thread of the grid: its block, and its number in the block.
 class ThreadId {
 public:
   ThreadId() = default;
@@ -47,8 +47,8 @@ private:
   uint32_t bits = 0;
 };
 
-/// The thread and the time of an access; false: no access. All accesses before
-/// a launch have the same stamp.
+/// The thread and the time of an access; false if there is no access. All
+/// accesses before a launch have the same stamp.
 class Stamp {
 public:
   Stamp() = default;
@@ -65,7 +65,7 @@ public:
   explicit operator bool() const { return bits != 0; }
   bool operator==(Stamp other) const { return bits == other.bits; }
 
-  /// Returns a word that is neither a stamp nor the word for no access.
+  /// Returns a word that is neither a stamp nor `no access`.
   static Stamp mark() {
     Stamp stamp;
     stamp.bits = ~uint64_t(0);
@@ -76,7 +76,7 @@ private:
   uint64_t bits = 0;
 };
 
-/// The accesses that are known to have happened.
+/// The set of accesses that are known to have happened.
 class Clock {
 public:
   Clock() = default;
@@ -107,8 +107,8 @@ struct BlockClock {
   uint32_t time;
 };
 
-/// The accesses that are known to one thread: those known to its block, and
-/// those that it has acquired itself.
+/// The accesses that are known to one thread: accesses known to its block, and
+/// accesses that the thread has acquired itself.
 class ThreadClock {
 public:
   void start(ThreadId thread, BlockClock &clock) {
@@ -131,8 +131,8 @@ public:
   /// Returns the clocks that the thread has acquired since its block's last
   /// barrier.
   const std::vector<SharedClock> &learned() const { return acquired; }
-  /// Called at a barrier of the block, which then has its threads' acquired
-  /// clocks.
+  /// Called at a barrier of the block, after the block's clock has joined the
+  /// clocks that its threads acquired.
   void passBarrier() { acquired.clear(), now = block->time; }
   /// Continues at a later time of its block.
   void advance(uint32_t time) { now = time; }

@@ -18,10 +18,9 @@ struct Emulator::State {
   EmulatorCounters counters;
   std::vector<std::unique_ptr<FiberStack>> stacks;
   Buffer shared;
-  // Time continues from launch to launch, so that every launch precedes the
-  // next.
+  // Time continues from launch to launch, so every launch precedes the next.
   uint32_t time = 1;
-  size_t blocks = 1; ///< the most of any launch
+  size_t blocks = 1; ///< maximum over all launches
 };
 
 Emulator::Emulator() : state(std::make_unique<State>()) {}
@@ -62,7 +61,7 @@ void Emulator::launch(const EmulatedLaunch &launch) {
         " threads in a block");
   check(launch.blocks >= 1 && launch.blocks <= ThreadId::maxBlocks,
         launch.blocks, " blocks");
-  // Each thread takes two of the 65530 mappings of a process: a stack and its
+  // Each thread uses two of the 65530 mappings of a process: a stack and its
   // guard page.
   check(launch.blocks * launch.threads <= 32000, launch.blocks, " blocks of ",
         launch.threads, " threads are more than 32000 threads");
@@ -81,7 +80,7 @@ void Emulator::launch(const EmulatedLaunch &launch) {
          static_cast<size_t>(launch.blocks * launch.threads))
     state->stacks.push_back(std::make_unique<FiberStack>(0));
   state->blocks = std::max<size_t>(state->blocks, launch.blocks);
-  // A gap follows each block's memory, so that an access beyond the end hits no
+  // A gap follows each block's memory, so an access beyond the end hits no
   // other memory.
   size_t stride = (launch.sharedBytes + 1024 + 127) / 128 * 128;
   char *shared = state->shared.reserve(launch.blocks * stride,

@@ -17,8 +17,8 @@ static constexpr uint64_t switchTime = 10;
 /// Virtual time after which a kernel is deadlocked if all its threads wait.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
 /// Number of returns to the same atomic load after which a thread polls.
-/// Barriers of all blocks read the clock at every 16th turn, which is one of
-/// these returns.
+/// Barriers of all blocks read the clock at every 16th iteration, which is one
+/// of these returns.
 static constexpr int returnsOfPoll = 16;
 
 Grid::Grid(GlobalMemory &memory, EmulatorCounters &counters,
@@ -126,7 +126,7 @@ void Grid::resume(size_t position) {
   if (returned)
     ended(thread);
   if (thread.state != ThreadState::Ready) {
-    // Other threads may have become ready; they are at the end.
+    // Threads that became ready meanwhile are at the end.
     ready[position] = ready.back();
     ready.pop_back();
   }
@@ -167,9 +167,9 @@ uint32_t Grid::endTime() const {
 
 // A thread polls if it has returned to an atomic load several times while
 // nothing changed: no memory was written, and no thread has reached a barrier
-// or ended. Once all runnable threads poll, nothing will ever change. The load
-// to wait for is chosen anew after 1, 2, 4, ... loads, so that it is eventually
-// a load of the loop (Brent's cycle detection).
+// or exited. Once all runnable threads poll, nothing can change any more. The
+// load to wait for is chosen anew after 1, 2, 4, ... loads, so that it is
+// eventually a load of the loop (Brent's cycle detection).
 
 void Grid::poll(Thread &thread, const void *address, const char *where) {
   if (thread.polledAt != changes) {
@@ -204,7 +204,7 @@ void Grid::passTime() {
     failure = "deadlock: " + describeThreads();
     return;
   }
-  // The steps double until the kernel's own limit has passed.
+  // The steps double until the kernel's own limit is reached.
   clock += std::max<uint64_t>(1000, clock - changedAt);
   ++changes;
   spinning = 0;
@@ -231,7 +231,7 @@ void Grid::exit(Thread &thread, const char *where) {
 void Grid::fail(Thread &thread, const char *where, std::string text) {
   failure = concat("block ", thread.block, ", thread ", thread.thread, ", at ",
                    where, ": ", text);
-  // This frame is abandoned.
+  // Free `text` now: this frame is abandoned, so its destructor never runs.
   std::string().swap(text);
   running->fiber.leave();
 }

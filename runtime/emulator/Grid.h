@@ -35,7 +35,8 @@ enum class ThreadState {
   Ended,
 };
 
-/// The clock that an atomic store has published, and for which threads.
+/// The clock that an atomic store has published, and the threads it is
+/// published to.
 struct Publication {
   SharedClock clock;
   int64_t scope = BATCH_SCOPE_DEVICE, block = 0;
@@ -62,16 +63,16 @@ struct Thread : BatchEmulatorThread {
   Fiber fiber;
   bool started = false;
   ThreadState state = ThreadState::Ready;
-  const char *where = "the start"; ///< of its last operation
+  const char *where = "the start"; ///< location of its last operation
   ThreadClock clock;
-  Region *region = nullptr; ///< of its last global access
+  Region *region = nullptr; ///< region of its last global access
   // A relaxed store publishes the clock of the last release fence. An acquire
   // fence acquires the clocks that relaxed loads have seen.
   Publication fenced;
   std::vector<Publication> seen;
   Arrival arrival = Arrival::None;
-  SharedClock clusterClock; ///< once the arrival is complete
-  // Its input to the operation of its warp, and the result.
+  SharedClock clusterClock; ///< valid once the arrival is complete
+  // The thread's input to the operation of its warp, and the result.
   int64_t lane[3];
   const uint32_t *fragments[2];
   const float *addend;
@@ -101,20 +102,20 @@ struct Block {
   std::vector<Warp> warps;
   std::unique_ptr<Region> shared;
   BlockClock clock;
-  int64_t waiting = 0; ///< at the barrier
+  int64_t waiting = 0; ///< threads that wait at the barrier
   int64_t live;
   // The current phase of the cluster barrier.
   bool arrived = false;
-  uint32_t arrivalTime = 0; ///< threads that have arrived are later
+  uint32_t arrivalTime = 0; ///< accesses of threads that have arrived are later
 };
 
 struct Cluster {
   std::vector<Block *> blocks;
   int64_t arrived = 0, live = 0;
-  Clock sum; ///< of those that have arrived
+  Clock sum; ///< clocks of the threads that have arrived
 };
 
-/// Runs one launch: schedules threads and serves their calls.
+/// Runs one launch: schedules threads and handles their calls.
 class Grid {
 public:
   Grid(GlobalMemory &memory, EmulatorCounters &counters,
@@ -122,9 +123,9 @@ public:
        std::vector<std::unique_ptr<FiberStack>> &stacks, char *shared,
        size_t sharedStride, size_t clockBlocks, uint32_t startTime);
 
-  /// Throws an Error if the kernel does something wrong.
+  /// Throws an Error if a check of the kernel fails.
   void run();
-  /// Returns the time at which the last block has ended.
+  /// Returns the time at which the last block exited.
   uint32_t endTime() const;
 
   // Functions that the kernel calls.
@@ -165,16 +166,16 @@ private:
   // Scheduling.
   void resume(size_t position);
   void ended(Thread &thread);
-  /// Leaves the thread until the scheduler picks it again.
+  /// Suspends the thread until the scheduler picks it again.
   void yield(Thread &thread) { thread.fiber.suspend(); }
-  /// Leaves the thread until another one makes it ready.
+  /// Suspends the thread until another one makes it ready.
   void wait(Thread &thread, ThreadState state, const char *where);
   void makeReady(Thread &thread);
   uint64_t random(uint64_t bound);
   void drawQuantum();
-  /// Called when something has changed that a thread may be waiting for.
+  /// Called after a change that a thread may be waiting for.
   void progress() { ++changes, spinning = 0, changedAt = clock; }
-  /// Called when the thread has loaded something and nothing has changed.
+  /// Called when the thread has loaded a value and nothing has changed.
   void poll(Thread &thread, const void *address, const char *where);
   void stopPolling(Thread &thread);
   /// Called when all threads poll: advances the clock if some of them read it.
@@ -197,7 +198,8 @@ private:
   // Barriers and warp operations.
   void checkConverged(Thread *lanes, int64_t size);
   void endClusterPhase(Cluster &cluster);
-  /// Waits for all lanes of the warp; the last one does `operation` for all.
+  /// Waits for all lanes of the warp; the last lane performs `operation` for
+  /// all.
   template <class Operation>
   void runWarp(Thread &thread, const char *where, Operation operation);
 
@@ -214,8 +216,8 @@ private:
   char *shared;
   size_t sharedStride;
 
-  // Threads, blocks and clusters point to one another: these vectors do not
-  // grow.
+  // Threads, blocks and clusters point to one another, so these vectors must
+  // not grow.
   std::vector<Thread> threads;
   std::vector<Block> blocks;
   std::vector<Cluster> clusters;

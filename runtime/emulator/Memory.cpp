@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// After FastTrack (Flanagan and Freund, PLDI 2009): the last write of a word
-// and one read are enough while accesses are ordered. Only concurrent reads
-// need more entries, and those of one block share an entry.
+// Based on FastTrack (Flanagan and Freund, PLDI 2009). While accesses are
+// ordered, the last write of a word and one read are enough. Only concurrent
+// reads need more entries, and reads by one block share an entry.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 using namespace batchrt;
 using namespace batchrt::emulator;
 
-/// Returns the stamp of the host's writes, which is before every launch.
+/// Returns the stamp of the host's writes, which precedes every launch.
 static Stamp hostStamp() { return Stamp(ThreadId(0, 0), 1, false); }
 
 Region::Region(uintptr_t base, size_t bytes, std::string name, RegionUse use)

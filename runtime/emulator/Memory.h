@@ -26,15 +26,15 @@ struct Access {
 /// The error of an access.
 struct Finding {
   enum Kind { Nothing, Unwritten, ReadOnly, Race } kind = Nothing;
-  uint64_t offset = 0; ///< in the region, of the word or byte
-  // Of a race: the other access.
+  uint64_t offset = 0; ///< offset of the word or byte in the region
+  // For a race: the other access.
   Stamp other;
   bool otherWrites = false;
   const char *otherWhere = nullptr;
 };
 
 /// A range of memory and, for every word of four bytes, its last write and
-/// reads. Words that are accessed by bytes have these for every byte.
+/// reads. Words that are accessed bytewise have these for every byte.
 class Region {
 public:
   Region(uintptr_t base, size_t bytes, std::string name, RegionUse use);
@@ -46,7 +46,7 @@ public:
     return address - base < bytes && length <= bytes - (address - base);
   }
 
-  /// Checks an access to the region, and records it.
+  /// Checks an access to the region and records it.
   Finding note(const ThreadClock &thread, uintptr_t address, size_t length,
                const Access &access);
 
@@ -79,7 +79,7 @@ private:
     void operator()(void *memory) const { std::free(memory); }
   };
 
-  // The same for one cell. Return false if there is a finding.
+  // Check one cell in the same way. Return false if there is a finding.
   bool recordAccess(const ThreadClock &thread, Cell &cell, const Access &access,
                     Finding &finding);
   bool checkReaders(const ThreadClock &thread, const Cell &cell,
@@ -95,8 +95,8 @@ private:
   size_t bytes;
   std::string name;
   bool readOnly;
-  bool written = false; ///< also where no cell has a write
-  /// Allocated as zeros: untouched pages take no memory.
+  bool written = false; ///< true even if no cell has a write
+  /// Allocated as zeros, so untouched pages use no memory.
   std::unique_ptr<Cell[], Free> cells;
   std::vector<std::array<Cell, 4>> splits;
   /// The readers of a cell in several blocks, one entry per block.
@@ -111,8 +111,8 @@ public:
   void remove(uintptr_t base);
   /// Returns the region at or before an address, or null.
   Region *find(uintptr_t address);
-  /// Returns the region with all of these bytes. Raises an Error if there is
-  /// none.
+  /// Returns the region that contains all of these bytes. Raises an Error if
+  /// there is none.
   Region &get(const void *address, size_t bytes);
 
 private:

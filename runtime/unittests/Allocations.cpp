@@ -1,4 +1,4 @@
-//===- Allocations.cpp - Counts and refuses allocations -------------------===//
+//===- Allocations.cpp - Counts and rejects allocations -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,14 +29,16 @@ extern "C" int posix_memalign(void **memory, size_t alignment,
   return *memory ? 0 : ENOMEM;
 }
 
-// Not inlined: the compiler would pair the halves with the library's.
+// Not inlined, because the compiler would pair each operator with its
+// counterpart in the library.
 __attribute__((noinline)) void *operator new(size_t bytes) {
   ++allocations;
   if (void *memory = std::malloc(bytes ? bytes : 1))
     return memory;
   throw std::bad_alloc();
 }
-// std::stable_sort() calls this one; the sanitizer would use its own.
+// std::stable_sort() calls this operator. Without it, the sanitizer uses its
+// own.
 __attribute__((noinline)) void *operator new(size_t bytes,
                                              const std::nothrow_t &) noexcept {
   ++allocations;

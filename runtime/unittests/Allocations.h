@@ -1,4 +1,4 @@
-//===- Allocations.h - Counts and refuses allocations -----------*- C++ -*-===//
+//===- Allocations.h - Counts and rejects allocations -----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@
 /// Returns the number of calls of operator new in the process so far.
 int64_t countAllocations();
 
-/// Lets the next `good` allocations of buffers succeed, and later ones fail. If
+/// Makes the next `good` buffer allocations succeed and later ones fail. If
 /// `good` is negative, all succeed again.
 void failBuffers(int64_t good);
 

@@ -14,8 +14,8 @@ using namespace batchrt;
 
 namespace {
 
-/// Makes a loop of a block of low cost and a random one of three blocks of high
-/// cost.
+/// Builds a loop of a low-cost block and a random one of three high-cost
+/// blocks.
 LanePaths makeProgram(uint64_t seed, int instances) {
   LanePaths program;
   program.blocks = {"loop", "small", "large", "middle"};
@@ -42,7 +42,7 @@ TEST(BlockPolicy, RunsCostWhatTheirStepsDo) {
 }
 
 TEST(BlockPolicy, BlocksOfLowCostGoFirst) {
-  // Otherwise the second lane would run the block of high cost by itself.
+  // Otherwise, the second lane would run the high-cost block by itself.
   LanePaths program{{"a", "b"}, {1, 100}, {{1}, {0, 0, 0, 1}}};
   EXPECT_EQ(lowCostBelow(program.costs), 1);
   program.costs[1] = 200;
@@ -52,8 +52,8 @@ TEST(BlockPolicy, BlocksOfLowCostGoFirst) {
 }
 
 TEST(BlockPolicy, StateMachinesDecide) {
-  // The second block has cost less when both wait, but the first one, run
-  // first, brings all lanes together.
+  // When lanes wait for both blocks, the second one has the lower total cost so
+  // far. However, running the first block first brings all lanes together.
   LanePaths program{
       {"a", "b"}, {100, 100}, {{0, 0, 1}, {0, 1}, {0, 1}, {0, 1}}};
   StateMachine stateMachine(Encoding::Max, program.blocks);
@@ -84,7 +84,7 @@ TEST(BlockPolicy, TablesHaveAllStates) {
   for (const State &state : states)
     EXPECT_EQ(find(state), stateMachine.next(state));
   EXPECT_EQ(find({0, 1, 2, 2}), -1);
-  // A table of no state machine works, too.
+  // A table of an empty state machine also works.
   EXPECT_EQ(makeStateTable({}), std::vector<int64_t>({0, -1, 0, -1}));
 }
 
@@ -92,7 +92,8 @@ TEST(BlockPolicy, Learns) {
   LanePaths program = makeProgram(1, 32);
   LearnedBlocks learned = learnBlocks(program, {32, 16, 8});
   EXPECT_LT(learned.cost, learned.costWithout * 0.95);
-  // It serves instances and lanes that it was not learnt from.
+  // It also works for instances and numbers of lanes that it was not learned
+  // from.
   LanePaths others = makeProgram(2, 100);
   const StateMachine none(Encoding::Max, program.blocks);
   for (int64_t lanes : {4, 12, 64})
@@ -109,7 +110,7 @@ TEST(BlockPolicy, LearnsTheSameFromTheSame) {
 }
 
 TEST(BlockPolicy, LearnsNothingWhereNothingCanBeBetter) {
-  // All lanes run together: every step is full.
+  // All lanes run together, so every step is full.
   LanePaths program{{"a", "b"}, {1, 100}, {8, {0, 1, 0, 1}}};
   LearnedBlocks learned = learnBlocks(program, {8, 4});
   EXPECT_EQ(learned.cost, learned.costWithout);

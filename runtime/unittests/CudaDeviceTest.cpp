@@ -32,15 +32,15 @@ protected:
   std::vector<uint64_t> arguments{1, 2, 3, 4, 5};
 };
 
-/// Control words of a run, as the kernel leaves them.
+/// Control words of a run in the state in which the kernel leaves them.
 struct Control {
-  /// Makes the words of blocks that are all at the same step.
+  /// Creates the words of blocks that are all at the same step.
   explicit Control(const std::vector<uint32_t> &arrivals)
       : words(controlBytes(arrivals.size()) / 8, 0), blocks(arrivals.size()) {
     for (size_t b = 0; b < arrivals.size(); ++b)
       ofBlock(b) = {arrivals[b], 0, makeProgress(1, 4)};
   }
-  /// Makes the words of blocks that have not begun.
+  /// Creates the words of blocks that have not begun.
   static Control idle(int64_t blocks) {
     Control control(std::vector<uint32_t>(blocks, 0));
     for (int64_t b = 0; b < blocks; ++b)
@@ -75,7 +75,7 @@ struct Control {
     batchrt::checkEnded(reinterpret_cast<const char *>(words.data()), blocks,
                         [&](int64_t) { return wanted; });
   }
-  /// Returns a watchdog with very short limits, and puts these words on the
+  /// Returns a watchdog with very short limits, and copies these words to the
   /// device.
   Watchdog on(Device &device) const {
     Watchdog watchdog;
@@ -156,8 +156,7 @@ TEST_F(Cuda, GpuIsTaken) {
 TEST_F(Cuda, GpuWithoutCooperativeLaunch) {
   cuda.cooperative = 0;
   cuda.major = 5;
-  EXPECT_MESSAGE("Fake GPU (sm_50) cannot run all blocks of a kernel at the "
-                 "same time",
+  EXPECT_MESSAGE("Fake GPU (sm_50) does not support cooperative launches",
                  openCudaDevice());
 }
 
@@ -242,13 +241,13 @@ TEST_F(Cuda, ArenaGrowsSeldom) {
   EXPECT_EQ(arena.counts().growths, 2);
   arena.reset(1024, 256);
   EXPECT_EQ(arena.counts().growths, 2);
-  arena.reset(1025, 0); // half as much again
+  arena.reset(1025, 0); // grows to 1.5 times the size
   EXPECT_EQ(arena.capacity(), 1536U);
   EXPECT_EQ(arena.counts().growths, 3);
   for (size_t bytes = 1; bytes <= 1 << 20; bytes += 1 << 10)
     arena.reset(bytes, bytes);
   EXPECT_LT(arena.counts().growths, 40);
-  // Memory is released before more is taken.
+  // Memory is released before more is allocated.
   EXPECT_EQ(cuda.allocations.size(), 1U);
 }
 
@@ -274,7 +273,7 @@ TEST_F(Cuda, ArenaCountsCopies) {
   arena.copyIn(0, 300);
   std::memset(arena.staging(), 0, 512);
   arena.copyOut(100, 150);
-  arena.copyOut(150, 150); // nothing
+  arena.copyOut(150, 150); // copies nothing
   EXPECT_EQ(arena.staging()[99], 0);
   EXPECT_EQ(arena.staging()[100], 7);
   EXPECT_EQ(arena.staging()[149], 7);
@@ -303,7 +302,7 @@ TEST_F(Cuda, ArenaWithoutMemory) {
 
 TEST_F(Cuda, LoadsEqualCodeOnce) {
   open();
-  EXPECT_EQ(cuda.image, ptx); // ends in a zero
+  EXPECT_EQ(cuda.image, ptx); // ends with a NUL character
   std::string copy = ptx;
   EXPECT_EQ(device->load({copy.data(), copy.size(), "main.execute", ""}),
             kernel);
@@ -330,7 +329,7 @@ TEST_F(Cuda, CodeThatDoesNotLoad) {
                  "model's PTX for sm_90 (CUDA error 218: not known to this "
                  "driver):\nptxas error: line 7\ninstall a newer driver",
                  device->load(code));
-  cuda.jitLog = std::string(20000, 'x'); // more than there is room for
+  cuda.jitLog = std::string(20000, 'x'); // more than fits
   EXPECT_MESSAGE("xxx\ninstall a newer driver", device->load(code));
   cuda.jitLog.clear();
 
@@ -392,7 +391,8 @@ TEST_F(Cuda, LargestCluster) {
   EXPECT_EQ(cuda.functionAttributes
                 [CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED],
             1);
-  // NVIDIA's driver requires whole clusters if the kernel specifies its own.
+  // The NVIDIA driver requires whole clusters if the kernel specifies its own
+  // size.
   cuda.kernelCluster = 8;
   LaunchShape shape;
   shape.clusterSize = 8;
@@ -431,14 +431,14 @@ TEST_F(Cuda, LaunchesThatFail) {
   shape.blocks = 265;
   EXPECT_MESSAGE(
       "Fake GPU can run at most 264 of 265 blocks of 256 threads with 0 bytes "
-      "of shared memory at the same time (CUDA error 720: not known to "
-      "this driver), or fewer if other processes use it",
+      "of shared memory at the same time (CUDA error 720: not known to this "
+      "driver), or fewer if other processes use it",
       device->launch(kernel, shape, arguments));
   shape.clusterSize = 2;
-  EXPECT_MESSAGE("in clusters of 2 (CUDA error 912: not known to this driver); "
-                 "the cluster size must divide the number of blocks and be "
-                 "at most 16",
-                 device->launch(kernel, shape, arguments));
+  EXPECT_MESSAGE(
+      "in clusters of 2 (CUDA error 912: not known to this driver); "
+      "the cluster size must divide the number of blocks and be at most 16",
+      device->launch(kernel, shape, arguments));
   cuda.results["cuLaunchKernelEx"] = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   EXPECT_MESSAGE("has too few registers for 265 blocks",
                  device->launch(kernel, shape, arguments));
@@ -478,7 +478,7 @@ TEST_F(Cuda, Events) {
 }
 
 //===----------------------------------------------------------------------===//
-// Kernels that do not end
+// Kernels that do not finish
 //===----------------------------------------------------------------------===//
 
 TEST_F(Cuda, WaitsWithoutAWatchdog) {
@@ -512,7 +512,7 @@ TEST_F(Cuda, GivesUpOnAKernel) {
       "the kernel on Fake GPU has not finished and has made no progress for "
       "0.02 s; find the cause with --device=emulator",
       device->wait(watchdog));
-  // Nothing waits for the kernel any more.
+  // After this, nothing waits for the kernel.
   cuda.calls.clear();
   device->release(memory);
   device.reset();
@@ -537,7 +537,7 @@ TEST_F(Cuda, NamesTheBlocksThatAreBehind) {
                  device->wait(watchdog));
 }
 
-// Groups of blocks have plans of their own, and some have none.
+// Groups of blocks have their own plans, and some have none.
 TEST_F(Cuda, NamesTheStepsThatBlocksAreIn) {
   open();
   Control control = Control::idle(12);
@@ -571,8 +571,8 @@ TEST_F(Cuda, NamesTheStepsThatBlocksAreIn) {
                  device->wait(watchdog));
 }
 
-// A run may take any time, as long as a block begins a step, arrives at a
-// barrier or ends.
+// A run may take any time, as long as blocks begin steps, arrive at barriers or
+// exit.
 TEST_F(Cuda, AnyWordIsProgress) {
   using Change = std::function<void(BatchBlockControl &, int)>;
   const Change changes[] = {
@@ -590,8 +590,8 @@ TEST_F(Cuda, AnyWordIsProgress) {
       int looks = cuda.count("cuMemcpyDtoHAsync_v2");
       if (looks > last)
         change(Control::there(watchdog, 1), last = looks);
-      // This is much longer than the limit, within which wait() looks four
-      // times.
+      // This takes much longer than the limit, within which wait() checks the
+      // words four times.
       if (looks == 40)
         cuda.busy = 0;
     };
@@ -602,7 +602,7 @@ TEST_F(Cuda, AnyWordIsProgress) {
 }
 
 // Other processes may use the GPU. Work of the stream before and after the
-// kernel does not count as the kernel's.
+// kernel does not count toward the kernel's limit.
 TEST_F(Cuda, WaitsForItsTurn) {
   const Control idle = Control::idle(2);
   const Control done = Control({3, 3}).ended(0).ended(1);
@@ -620,7 +620,8 @@ TEST_F(Cuda, WaitsForItsTurn) {
     cuda.whenAsked = nullptr;
   }
 
-  // Before the words are copied, their memory has those of an earlier run.
+  // Before the words are copied, their memory contains the words of an earlier
+  // run.
   open();
   Watchdog watchdog = Control({3, 2}).on(*device);
   DeviceEvent begin = device->createEvent();
@@ -638,7 +639,7 @@ TEST_F(Cuda, WaitsForItsTurn) {
   cuda.whenAsked = nullptr;
 }
 
-// A look that fails is neither progress nor a standstill.
+// A failed read is neither progress nor a standstill.
 TEST_F(Cuda, MayBeUnableToLook) {
   open();
   Watchdog watchdog = Control({3, 2}).on(*device);
@@ -681,7 +682,7 @@ TEST(Control, NamesOneBlockOrAFewOfMany) {
   EXPECT_MESSAGE("blocks 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22 and 38 more "
                  "of 100 did not arrive",
                  Control(arrivals).record(2, 0, 1).check());
-  // A record that makes no sense does not crash.
+  // A malformed record does not cause a crash.
   EXPECT_MESSAGE("block 77 waited", Control({1}).record(2, 0, 77).check());
 }
 
@@ -694,7 +695,7 @@ TEST(Control, DescribesSteps) {
   const std::vector<BatchPlan> plans{{steps, 1}, {steps, 2}};
   EXPECT_EQ(describeStep(plans, kernels, makeProgress(2, 1)),
             "step 1 (kernel 'cell', 340 tasks)");
-  // Words that make no sense do not crash.
+  // Malformed words do not cause a crash.
   EXPECT_EQ(describeStep(plans, kernels, makeProgress(1, 1)), "step 1");
   EXPECT_EQ(describeStep(plans, kernels, makeProgress(3, 5)), "step 5");
   EXPECT_EQ(describeStep(plans, kernels, 6), "step 6");

@@ -30,8 +30,8 @@ public:
     kernel = device->load(code);
   }
 
-  /// Starts over, and copies the first bytes to the device. `regions` divides
-  /// the arena, if it has any.
+  /// Starts over and copies the first bytes to the device. If `regions` is not
+  /// empty, it divides the arena.
   void copy(size_t bytes, const std::vector<DeviceRegion> &regions = {}) {
     arena.reset(1024, 1024);
     arena.allocate(1024);
@@ -55,7 +55,8 @@ private:
   DeviceKernel kernel;
 };
 
-// The contents that a run leaves in an arena are unwritten for the next run.
+// The contents that a run leaves in an arena count as unwritten in the next
+// run.
 TEST(EmulatedArena, StartsOver) {
   EmulatedArena arena;
   arena.copy(1024);
@@ -84,7 +85,7 @@ TEST(EmulatedArena, HasParts) {
   EXPECT_THROW(arena.read(252), Error);
   EXPECT_THROW(arena.read(512), Error); // not copied
   EXPECT_THROW(arena.read(768), Error);
-  // The next run has regions of its own.
+  // The next run has its own regions.
   arena.copy(1024);
   EXPECT_NO_THROW(arena.read(252));
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Handwritten kernels, most of them with a fault that the emulator must find.
+// Handwritten kernels, most of which have a bug that the emulator must detect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,7 +87,8 @@ inline void runKernel(BatchEmulatorThread *thread, void *const *arguments) {
 
 class EmulatorTest : public testing::Test {
 protected:
-  /// Declares global memory of int32, which has values if `written` is set.
+  /// Declares global memory of int32 elements, which are initialized if
+  /// `written` is set.
   template <size_t size>
   void region(int32_t (&memory)[size], const char *name, bool written = true,
               RegionUse use = RegionUse::ReadWrite) {
@@ -113,7 +114,7 @@ protected:
     emulator.launch(settings);
   }
 
-  /// Checks the message of the error that a kernel makes with every seed.
+  /// Checks the message of the error that a kernel causes with every seed.
   void expectError(int64_t blocks, int64_t threads, const Kernel &kernel,
                    const std::vector<std::string> &parts) {
     for (uint64_t seed = 0; seed < 5; ++seed) {

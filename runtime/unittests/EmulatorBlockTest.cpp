@@ -60,8 +60,8 @@ TEST_F(EmulatorTest, CountsAccesses) {
   region(out, "out", false);
   settings.sharedBytes = 512;
   AccessCounts counts;
-  // All words except the first one count. Thread 0 writes that one once at the
-  // beginning, and then six sums.
+  // All words except the first one count. Thread 0 writes the first word once
+  // at the beginning, and then six sums.
   counts.begin = 4;
   counts.end = 512;
   settings.counts = &counts;
@@ -83,7 +83,7 @@ TEST_F(EmulatorTest, MissingBarrierIsRace) {
                "a barrier of the block is missing"});
 }
 
-/// Threads copy their words to shared memory and read those of others.
+/// Threads copy their words to shared memory and read the words of others.
 void copyAndRead(Gpu gpu, const int32_t *in, bool waits, bool barrier) {
   int64_t t = gpu.thread();
   gpu.call().copyAsync(gpu.self, gpu.shared(t), in + t, 4, "copy");
@@ -107,7 +107,7 @@ TEST_F(EmulatorTest, AsyncCopies) {
               {"reads 'shared memory of block 0' + ", "never written"});
   expectError(1, 64, [&](Gpu gpu) { copyAndRead(gpu, in, true, false); },
               {"'shared memory of block 0' + "});
-  // The second group was not waited for; nor were copies without a group.
+  // No thread waits for the second group, or for copies without a group.
   expectError(1, 64,
               [&](Gpu gpu) {
                 copyAndRead(gpu, in, true, true);
@@ -149,7 +149,7 @@ TEST_F(EmulatorTest, AsyncCopiesThatBeginTooEarly) {
   };
   expectError(1, 64, readBeforeTheWait,
               {"reads 'shared memory of block 0' + ", "never written"});
-  // The source is written in the meantime.
+  // The source is written before the wait.
   auto writeBeforeTheWait = [&](Gpu gpu) {
     int64_t t = gpu.thread();
     gpu.call().copyAsync(gpu.self, gpu.shared(t), in + t, 4, "copy");

@@ -20,8 +20,8 @@ namespace {
 
 enum class Fault { None, TooMany, Relaxed, BlockFence };
 
-/// Waits at a barrier of the device, as compiled kernels do. The first word
-/// counts arrivals, and each block has one more word.
+/// Waits at a barrier of the device in the same way as compiled kernels. The
+/// first word counts arrivals, and each block has one more word.
 void arriveAndWait(Gpu gpu, int32_t *words, Fault fault) {
   int32_t *own = words + 1 + gpu.block(), before = 0;
   if (gpu.thread() == 0)
@@ -207,7 +207,7 @@ TEST_F(ClusterTest, NoBarrierIsRace) {
               [](Gpu gpu) {
                 gpu.storeShared(gpu.thread(), 0, "w");
                 gpu.call().clusterArrive(gpu.self, "arrive");
-                // Between the two calls, nothing is ordered yet.
+                // Between the two calls, accesses are not ordered yet.
                 gpu.storeShared(gpu.thread(), 1, "w2");
                 gpu.call().clusterWait(gpu.self, "wait");
                 readNeighbour(gpu, gpu.thread(), 1 - gpu.self->clusterBlock);
@@ -225,7 +225,7 @@ TEST_F(ClusterTest, WrongNeighbours) {
               [](Gpu gpu) {
                 gpu.storeShared(0, 0, "w");
                 clusterWait(gpu);
-                // Not mapped: kernels must not rely on the stride.
+                // Not a mapped address: kernels must not rely on the stride.
                 int32_t *other = gpu.shared(0) + (gpu.block() % 2 ? -320 : 320);
                 gpu.load(other, "direct", BATCH_SPACE_SHARED);
               },
@@ -236,7 +236,7 @@ TEST_F(ClusterTest, WrongNeighbours) {
                 clusterWait(gpu);
                 if (gpu.block() == 0)
                   readNeighbour(gpu, 0, 1);
-                // A barrier at the end is missing.
+                // A barrier is missing at the end.
                 if (gpu.block() == 1)
                   return;
                 for (int i = 0; i < 1000; ++i)

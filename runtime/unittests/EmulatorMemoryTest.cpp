@@ -28,7 +28,7 @@ TEST_F(EmulatorTest, UnwrittenMemory) {
   EXPECT_NO_THROW(emulator.checkWritten(memory, 4));
 }
 
-// The shared memory of one launch is not written in the next.
+// Shared memory that one launch writes is unwritten in the next.
 TEST_F(EmulatorTest, SharedMemoryOfNextLaunch) {
   settings.sharedBytes = 4;
   launch(1, 1, [&](Gpu gpu) { gpu.storeShared(0, 1, "w"); });

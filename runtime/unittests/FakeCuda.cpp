@@ -28,7 +28,7 @@ CUstream busyStream = nullptr;
 
 EXPORT FakeCuda *fakeCuda() { return &state; }
 
-/// Records the call, and leaves the function if it is to fail.
+/// Records the call, and returns from the function if it is to fail.
 #define CALL(name)                                                             \
   std::lock_guard<std::mutex> lock(mutex);                                     \
   state.calls.push_back(#name);                                                \
@@ -178,8 +178,8 @@ EXPORT CUresult cuMemFreeHost(void *memory) {
   return CUDA_SUCCESS;
 }
 
-/// Returns true if bytes are completely in an allocation. Like the driver,
-/// functions reject others.
+/// Returns true if all bytes are in one allocation. Like the driver, functions
+/// reject other addresses.
 static bool isAllocated(CUdeviceptr address, size_t bytes) {
   auto next = state.allocations.upper_bound(address);
   if (next == state.allocations.begin())
@@ -263,7 +263,7 @@ EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
                                    unsigned count, CUjit_option *options,
                                    void **values) {
   {
-    // The log also exists, and in particular, if the call fails.
+    // The log exists even if the call fails.
     char *buffer = nullptr;
     size_t size = 0;
     for (unsigned i = 0; i < count; ++i)

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A library whose "kernels" are host functions that run over host memory when
+// A library whose "kernels" are host functions, which run on host memory when
 // they are launched. It exports `fakeCuda`, which returns this struct to tests.
 //
 //===----------------------------------------------------------------------===//
@@ -37,12 +37,12 @@ struct FakeCuda {
   // Properties of the module.
   std::string kernelName = "main.execute", jitLog;
   int staticShared = 1024, blocksPerMultiprocessor = 2, maxCluster = 16;
-  int kernelCluster = 1; ///< that the kernel was compiled for
+  int kernelCluster = 1; ///< cluster size that the kernel was compiled for
   int numArguments = 5;
   std::function<void(const FakeLaunch &)> kernel;
 
-  // Failures: the result of a function, by name; how often the stream of a
-  // launched kernel reports that it is busy (-1: forever).
+  // Failures: the results of functions, by name, and how often the stream of a
+  // launched kernel reports that it is busy (-1: always).
   std::map<std::string, int> results;
   int busy = 0;
   std::function<void()> whenAsked; ///< called by each query of such a stream
@@ -50,11 +50,13 @@ struct FakeCuda {
   // Records of events.
   std::vector<std::string> calls;
   std::vector<FakeLaunch> launches;
-  std::vector<void *> workStreams; ///< of copies, launches, events, waits
+  std::vector<void *> workStreams; ///< streams of copies, launches, events and
+                                   ///< waits
   std::map<int, int> functionAttributes;
-  std::map<uint64_t, size_t> allocations; ///< of the device
+  std::map<uint64_t, size_t> allocations; ///< sizes of the device's
+                                          ///< allocations, indexed by address
   std::map<void *, size_t> hostAllocations;
-  std::string image; ///< the code that was loaded last
+  std::string image; ///< code that was loaded last
   int streams = 0, events = 0, modules = 0, contexts = 0;
 
   int count(const std::string &function) const {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The object that batch-compile would make of a recursion, written by hand
+// The object that batch-compile would generate for a recursion, written by hand
 // against ABI.h:
 //
 //   sum(n) = n > 0 ? n + sum(n - 1) : 0;  row(n) = [sum(n), 2 sum(n), 0]
@@ -37,7 +37,7 @@ constexpr int64_t rowBytes = 64, numBlocks = 2;
 constexpr int64_t wrongMemory = int64_t(3) << 32;
 enum { Descend, Double };
 enum { N, Sum };
-/// Values that a run leaves behind in tops, and in memory that is not a top.
+/// Values that a run leaves in tops, and in memory that is not a top.
 enum : int32_t { TopMark = 77, OtherMark = 99 };
 
 const char descriptor[] = R"({
@@ -89,9 +89,8 @@ public:
       add(unit.variables[v].tops, lanes * rowBytes);
   }
 
-  /// Returns true if each array begins on a cache line of its own and is
-  /// followed by room for a vector. On the host, the arrays of a unit must be
-  /// together.
+  /// Returns true if each array begins on its own cache line and is followed by
+  /// space for a vector. On the host, the arrays of a unit must be together.
   bool isSeparated() {
     std::sort(list.begin(), list.begin() + count,
               [](const Array &a, const Array &b) { return a.begin < b.begin; });
@@ -111,7 +110,7 @@ private:
     uintptr_t begin;
     int64_t bytes, owner; ///< 0: all
   };
-  // Of up to six units. A vector would allocate memory.
+  // Arrays of up to six units. A vector would allocate memory.
   std::array<Array, 128> list;
   size_t count = 0;
   int64_t owners = 0;
@@ -180,7 +179,7 @@ void runBlock(BatchContext &context, BatchLanes &unit, int64_t block) {
   ++unit.now;
 }
 
-/// Runs the first block on a lane. Returns false if the stack has no room.
+/// Runs the first block on a lane. Returns false if the stack is full.
 bool descend(BatchContext &context, BatchLanes &unit, int64_t lane) {
   BatchVariable &n = unit.variables[N];
   int64_t instance = unit.instances[lane], depth = 0;
@@ -245,7 +244,7 @@ void runLanes(BatchContext &context, BatchLanes &unit) {
   }
 }
 
-/// Fills memory that the next run must not rely on.
+/// Overwrites memory that the next run must not rely on.
 void leave(BatchLanes &unit) {
   const int64_t lanes = unit.lanes, entries = unit.stackDepth + 1;
   for (int v : {N, Sum})

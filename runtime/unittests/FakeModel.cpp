@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The object that batch-compile would make of a model that sums the rows of the
-// leaves of a tree. It is written by hand against ABI.h: views of parameter
-// rows, ragged operands, constant kernels, several results in one table, ADT
-// results.
+// The object that batch-compile would generate for a model that sums the rows
+// of the leaves of a tree. It is written by hand against ABI.h and has views of
+// parameter rows, ragged operands, constant kernels, several results in one
+// table, and ADT results.
 //
 //   h(leaf w) = E[w];  h(node l r) = h(l) + h(r);  h(many kids) = sum of h(kid)
 //   out = W h(root) + count * 2b (+ x), root = 2 out + 3 out
@@ -250,7 +250,7 @@ void inspect(BatchContext *context, int64_t begin, int64_t end) {
   }
 }
 
-// The kernels' arithmetic, the same batched and unbatched.
+// The kernels' arithmetic, which is the same batched and unbatched.
 void add(const float *a, const float *b, float *out) {
   for (int64_t i = 0; i < H; ++i)
     out[i] = a[i] + b[i];
@@ -329,7 +329,7 @@ void execute(BatchContext *context, int64_t worker, int64_t workers) {
   }
 }
 
-/// Does all the work of a group in its first block. The first thread of any
+/// Does all the work of a group in its first block. The first thread of each
 /// block reports its progress.
 [[maybe_unused]] void emulate(BatchEmulatorThread *thread,
                               void *const *arguments) {

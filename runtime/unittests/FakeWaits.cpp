@@ -1,14 +1,14 @@
-//===- FakeWaits.cpp - A compiled object whose control waits --------------===//
+//===- FakeWaits.cpp - A compiled object that waits for tensors -----------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The object that batch-compile would make of a loop that divides a row by four
-// until its first element is at most 1, written by hand against ABI.h. The next
-// row is computed before control knows whether it is needed, and no wait
-// depends on the output.
+// The object that batch-compile would generate for a loop that divides a row by
+// four until its first element is at most 1, written by hand against ABI.h. The
+// next row is computed before it is known whether control flow needs it, and no
+// wait depends on the output.
 //
 //   h = start(x);
 //   while (probe(h)[0] > 1) h = halve(halve(h));
@@ -82,7 +82,7 @@ void inspect(BatchContext *context, int64_t begin, int64_t end) {
   }
 }
 
-// The kernels' arithmetic, the same batched and unbatched.
+// The kernels' arithmetic, which is the same batched and unbatched.
 void start(int64_t x, float *out) {
   for (int64_t i = 0; i < width; ++i)
     out[i] = static_cast<float>(x + i);

@@ -65,7 +65,7 @@ TEST(SafeTensors, BadFiles) {
       "its header is not JSON (byte 2 is NUL)");
   has(tensorFile("[1]", ""), "is not a JSON object");
   has(tensorFile(std::string(100000, '['), ""), "its header is not JSON");
-  has(tensorFile("{\"a\":3}", ""), "needs dtype, shape");
+  has(tensorFile("{\"a\":3}", ""), "requires dtype, shape");
   has(tensorFile("{" + entry("a", "F8", "[1]", 0, 4) + "}", four), "type F8");
   has(tensorFile("{" + entry("a", "F32", "[-1]", 0, 4) + "}", four),
       "malformed shape");
@@ -131,7 +131,8 @@ TEST(DTypes, RowLayout) {
   EXPECT_EQ(RowLayout({17}, DType::F32).rowBytes(), 128);
 }
 
-// Two rows of five in pieces of four columns; the first dimension comes last.
+// Two rows of five elements in pieces of four columns; the first dimension is
+// innermost.
 TEST(DTypes, ElementLayout) {
   ElementLayout layout;
   layout.digits = {{1, 4, 0, 32}, {1, 1, 4, 4}, {0, 1, 0, 16}};
@@ -145,7 +146,7 @@ TEST(DTypes, ElementLayout) {
 }
 
 TEST(DTypes, StoresWhatItLoads) {
-  // All numbers of 16 bits are stored as they were loaded.
+  // All 16-bit numbers are stored unchanged after loading.
   for (DType type : {DType::F16, DType::BF16})
     for (int bits = 0; bits < 1 << 16; ++bits) {
       auto word = static_cast<uint16_t>(bits);

@@ -116,7 +116,7 @@ TEST(JsonInputs, Trees) {
 
 TEST(JsonInputs, SharedNodesInPostOrder) {
   Reader reader(treeModel);
-  // Forward references, a dropped node, a shared one, nested values.
+  // Forward references, a dropped node, a shared node, nested values.
   Forest &forest = reader.read(
       R"({"nodes": [["node", {"ref": 3}, {"ref": 2}], ["leaf", 9], ["leaf", 7], )"
       R"(["node", {"ref": 2}, ["leaf", 8]]], "root": 0})"
@@ -212,7 +212,7 @@ TEST(JsonInputs, SharedErrors) {
   EXPECT_INPUT_ERROR(reader, R"({"nodes": [["leaf", 1]], "root": 1})",
                      "\"root\" is 1, but \"nodes\" has only 1");
   EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": [["leaf", 1]]}})",
-                     "needs both");
+                     "requires both");
   EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": [{"ref": 0}], "root": 0}})",
                      "in \"nodes\", found an object");
   EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": 3, "root": 0}})",
@@ -348,7 +348,7 @@ TEST(TensorInputs, ResultsThatAreNotFinite) {
     EXPECT_TRUE(std::isnan(values[0]));
     EXPECT_EQ(values[1], HUGE_VAL);
     EXPECT_EQ(values[2], -HUGE_VAL);
-    // Results are written as they are read.
+    // Results are written in the form in which they are read.
     Output output;
     output.name = "x";
     output.type = reader.descriptor.arguments[0].type.dtype;
@@ -385,7 +385,7 @@ TEST(TensorInputs, AllElementTypes) {
   EXPECT_EQ(read("f32", "[0.1, -1e-45, 18446744073709551615]"),
             (Values{0.1f, -1e-45f, 18446744073709551616.0}));
   EXPECT_EQ(read("f64", "[0.1, 1e300, -4]"), (Values{0.1, 1e300, -4}));
-  // Ties to even, the smallest and the largest numbers.
+  // Ties to even; the smallest and largest numbers.
   EXPECT_EQ(read("f16", "[1.00048828125, 5.9604644775390625e-8, 65519]"),
             (Values{1, 5.9604644775390625e-8, 65504}));
   EXPECT_EQ(read("f16", "[1.00146484375, 2.98e-8, -65504]"),

@@ -48,8 +48,8 @@ static void checkResults(const Trial &trial, const Session &session) {
   }
 }
 
-// The program checks its memory before it runs: host and devices have the same
-// description of it.
+// The program checks its memory before it runs. The host and devices use the
+// same description of it.
 TEST(Lanes, MemoryIsAsUnitsExpect) {
   for (const char *kind : {"lanes", "lanes_device"}) {
     Trial trial(kind, lines(23));
@@ -68,8 +68,8 @@ TEST(Lanes, MemoryIsAsUnitsExpect) {
   }
 }
 
-// Lanes move when their number changes, or when the number of instances grows.
-// Old contents of memory are not values of variables.
+// Lanes move when their number changes or when the number of instances grows.
+// Old memory contents must not become values of variables.
 TEST(Lanes, MiniBatchesOfAllSizes) {
   for (const char *kind : {"lanes", "lanes_device"})
     for (int64_t lanes : {0, 4}) {
@@ -148,7 +148,7 @@ TEST(Lanes, EndsOfInstances) {
   }
 }
 
-// A run that ended in an error has no results to copy.
+// A run that ended with an error has no results to copy.
 TEST(Lanes, FailedRunsAreNotCollected) {
   Trial trial("lanes_device", lines(5));
   LockstepOptions options;
@@ -180,7 +180,7 @@ TEST(Lanes, TooMuchMemoryIsAnError) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers end the program";
 #endif
-  // The stacks need more addresses than there are.
+  // The stacks need more addresses than exist.
   Trial trial("lanes", lines(2000));
   LockstepOptions options;
   options.stackDepth = INT32_MAX;

@@ -27,9 +27,8 @@ TEST(Learning, Workloads) {
     for (int32_t size : learntBatches)
       for (int32_t first = 0; first < learntInstances; first += size)
         graphs.push_back(workloads::make(workload, structures, first, size, 1));
-    // Policies are learnt from 32 instances, and followed on others. The bounds
-    // on schedules hold before anything is learnt: the heuristic keeps them,
-    // not learning.
+    // Policies are learned from 32 instances and applied to others. The bounds
+    // on schedules hold before learning, because of the heuristic.
     LearningOptions noTrials;
     noTrials.trials = 0;
     const StateMachine stateMachines[] = {
@@ -82,9 +81,9 @@ TEST(Learning, SameSeedSameStateMachine) {
   }
 }
 
-// A learnt table replaces the first one only if it saves more than chance
-// would. Without that condition, it makes fewer batches of the graphs that it
-// was learnt from.
+// A learned table replaces the first one only if it saves significantly more
+// batches. Without this condition, it produces fewer batches on the graphs that
+// it was learned from.
 TEST(Learning, DoubtsChance) {
   workloads::Structures structures;
   workloads::fillIn(structures, 3, 32);

@@ -27,7 +27,7 @@ static std::string sealedObject() {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// Values of the reference implementation.
+// Values from the reference implementation.
 TEST(ObjectSeal, ChecksumIsXXH64) {
   EXPECT_EQ(checksumOf("", 1), 0xef46db3751d8e999u);
   const std::string letters = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -50,8 +50,8 @@ TEST(ObjectSeal, CutObjectsAreErrors) {
   for (size_t length : lengths) {
     SCOPED_TRACE(length);
     EXPECT_MESSAGE(
-        "' is damaged: it has no checksum at its end; it was "
-        "truncated, rewritten by another program such as strip, or written by "
+        "' is damaged: it has no checksum at its end; it was truncated, "
+        "rewritten by another program such as strip, or written by "
         "an earlier version of batch-compile; recompile the model",
         CompiledObject::open(folder.write("cut.so", object.substr(0, length))));
   }

@@ -70,8 +70,8 @@ TEST(Parameters, Packings) {
 
 TEST(Parameters, Stacked) {
   Files files;
-  // B = [V; W]^T, in panels of two columns: the second has one of V and one of
-  // W. Parameters are read in their own order.
+  // B = [V; W]^T, in panels of two columns: the second has one column of V and
+  // one of W. Parameters are read in their own order.
   Descriptor descriptor(R"({
     "parameters": [{"name": "W", "shape": [2, 2], "dtype": "f32"},
                    {"name": "V", "shape": [3, 2], "dtype": "f32"}],
@@ -102,7 +102,7 @@ TEST(Parameters, Groups) {
   std::vector<float> panels{1, 2, 3, 0, 4, 5, 6, 0};
   for (size_t i = 0; i < panels.size(); ++i)
     EXPECT_EQ(floatsOf(bound, 0)[i], panels[i]) << i;
-  // Dimensions of k in an order of their own.
+  // The dimensions of k in a different order.
   std::vector<float> reordered{1, 4, 2, 5, 3, 6};
   for (size_t i = 0; i < reordered.size(); ++i)
     EXPECT_EQ(floatsOf(bound, 1)[i], reordered[i]) << i;

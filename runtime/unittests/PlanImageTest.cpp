@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An interpreter runs the same plan with host addresses and with those of the
-// image, whose "device" is other memory of the host.
+// An interpreter runs the same plan with host addresses and with the addresses
+// in the image, whose "device" is other host memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +66,7 @@ void runPlan(const BatchStep *steps, int64_t numSteps,
     runStep(steps[s], kernels[steps[s].kernel]);
 }
 
-/// Runs the plans of an image as a persistent kernel does.
+/// Runs the plans of an image in the same way as a persistent kernel.
 void runImage(uint64_t plans, int64_t numPlans,
               const std::vector<KernelInfo> &kernels) {
   auto *plan = reinterpret_cast<const BatchPlan *>(plans);
@@ -74,7 +74,7 @@ void runImage(uint64_t plans, int64_t numPlans,
     runPlan(plan[p].steps, plan[p].numSteps, kernels);
 }
 
-/// Plans with random operands, their memory, and the image of it.
+/// Plans with random operands, their memory, and its image.
 class Model {
 public:
   explicit Model(unsigned seed) : random(seed) {
@@ -125,7 +125,7 @@ public:
       runPlan(plan.steps, plan.numSteps, kernels);
   }
 
-  /// Returns the bytes of the tables that are copied out.
+  /// Returns the contents of the tables that are copied out.
   std::string outputs() const {
     return std::string(tables[0], 4000 * rowBytes) +
            std::string(tables[2], 4000 * rowBytes);

@@ -16,9 +16,10 @@
 using namespace batchrt;
 
 namespace {
-// zero: a row of zeros, one for all parts. start: a row of a number. sum: a row
-// and another one. put: a row with a number inserted. pair: two rows of a
-// number, next to each other. both: two such rows, a number inserted into each.
+// zero: a row of zeros, one for all parts. start: a row filled with a number.
+// sum: the sum of two rows. put: a row with a number inserted. pair: two
+// adjacent rows filled with a number. both: two such rows, with a number
+// inserted into each.
 const char description[] = R"({
   "abi": 9, "name": "rows", "target": {"cpu": "generic", "features": []},
   "parameters": [], "packings": [], "adts": [], "cellColumns": 0, "memo": 0,
@@ -55,10 +56,10 @@ using Row = std::array<double, 8>;
 
 int64_t second(int64_t task) { return int64_t(1) << 56 | task; }
 
-/// Inserts a number into a row, as inserts do.
+/// Inserts a number into a row in the same way as the kernels.
 void insert(Row &row, int64_t number) { row[number % 8] = number; }
 
-/// Records tasks by hand, as the inspectors of one part do, and computes their
+/// Records tasks by hand, like the inspectors of one part, and computes their
 /// expected values.
 struct Recorder {
   explicit Recorder(int64_t firstTask) {
@@ -110,7 +111,7 @@ struct Recorder {
   BatchQueue queues[kKernels] = {};
   std::vector<int64_t> records[kKernels];
   std::map<int64_t, int64_t> depths;
-  std::map<int64_t, Row> values; ///< by handle
+  std::map<int64_t, Row> values; ///< indexed by handle
   std::vector<int64_t> rows, pairs, order;
 };
 
@@ -120,7 +121,7 @@ Row load(const char *row) {
   return value;
 }
 
-/// Runs one task of a step as generated code does.
+/// Runs one task of a step in the same way as generated code.
 void runTask(const BatchStep &step, int64_t t, double &sum) {
   const BatchOperand *operands = step.operands;
   auto number = [&](int operand) {
@@ -175,9 +176,9 @@ void runTask(const BatchStep &step, int64_t t, double &sum) {
   }
 }
 
-/// Runs all steps. With `backwards`, those without a barrier between them run
-/// backwards: they may run in any order. Returns the sum of the results of sums
-/// and inserts.
+/// Runs all steps. If `backwards` is true, steps without a barrier between them
+/// run in reverse, because they may run in any order. Returns the sum of the
+/// results of sums and inserts.
 double runSteps(const BatchContext &context, bool backwards) {
   double sum = 0;
   for (int64_t begin = 0; begin < context.numSteps;) {
@@ -246,7 +247,7 @@ TEST_F(Inserts, StayInARow) {
             recorder.values[second(pair)]);
 }
 
-// A plan before the last one does not know the later readers of its rows.
+// For plans before the last one, the later readers of rows are unknown.
 TEST_F(Inserts, CopyForLaterPlans) {
   Recorder recorder(0);
   recorder.record(Put, {recorder.record(Start, {7}), 1});
@@ -281,7 +282,7 @@ TEST_F(Inserts, CopyWhatOthersRead) {
               recorder.record(Sum, {next, row});
             }),
             std::make_pair(0, 1));
-  // An earlier one does not matter.
+  // An earlier reader does not matter.
   EXPECT_EQ(count([](Recorder &recorder, int64_t row) {
               int64_t other = recorder.record(Start, {1});
               int64_t sum = recorder.record(Sum, {other, row});
@@ -297,8 +298,8 @@ TEST_F(Inserts, CopyWhatOthersRead) {
             std::make_pair(0, 1));
 }
 
-// In random graphs of such tasks, all values are right, whichever results are
-// in place, even if steps that may run at the same time run backwards.
+// In random graphs of such tasks, all values are correct regardless of the
+// results that are in place, even if concurrent steps run in reverse.
 TEST(PlanInserts, RandomGraphs) {
   const Descriptor descriptor(description);
   WorkerPool workers(2);
@@ -320,7 +321,8 @@ TEST(PlanInserts, RandomGraphs) {
       recorders.push_back(std::make_unique<Recorder>(firstTaskOf(p, parts)));
       Recorder &recorder = *recorders.back();
       recorder.record(Zero, {});
-      // Only a few recent tasks are read, so that many rows have one reader.
+      // Tasks read only a few recent tasks, which gives many rows a single
+      // reader.
       auto any = [&](const std::vector<int64_t> &tasks) {
         return tasks[tasks.size() - 1 -
                      below(std::min<size_t>(tasks.size(), 3))];

@@ -16,8 +16,8 @@
 using namespace batchrt;
 
 namespace {
-// start: a number. sum: a row and another one, each found by its address.
-// twice: a row found by its slot.
+// start: a number. sum: the sum of two rows, each found by its address. twice:
+// twice a row, found by its slot.
 const char description[] = R"({
   "abi": 9, "name": "numbers", "target": {"cpu": "generic", "features": []},
   "parameters": [], "packings": [], "adts": [], "cellColumns": 0, "memo": 0,
@@ -37,7 +37,7 @@ const char description[] = R"({
 })";
 enum { Start, Sum, Twice };
 
-/// Records tasks by hand, as the inspectors of one part do, and computes their
+/// Records tasks by hand, like the inspectors of one part, and computes their
 /// expected values.
 struct Recorder {
   explicit Recorder(int64_t firstTask) {
@@ -68,7 +68,7 @@ struct Recorder {
     planSum += value;
     (kernel == Twice ? doubled : numbers).push_back(task);
   }
-  /// Begins a plan: the tasks recorded so far have run.
+  /// Begins a plan after the tasks recorded so far have run.
   void startPlan() {
     planBegin = context.numTasks;
     planSum = 0;
@@ -89,9 +89,9 @@ struct Recorder {
   std::map<int64_t, double> values;
   std::vector<int64_t> numbers, doubled; ///< tasks by the table of their result
   int64_t planBegin = 0;
-  double planSum = 0;     ///< of the values of the plan
-  bool hasDepths = true;  ///< of records
-  bool hasPhases = false; ///< `twice` is of a later one
+  double planSum = 0;     ///< sum of the values of the plan
+  bool hasDepths = true;  ///< true if records have depths
+  bool hasPhases = false; ///< true if `twice` has a later phase
 };
 
 /// Returns the sum of all values.
@@ -176,7 +176,7 @@ TEST(Plan, PlansReadRowsOfEarlierOnes) {
             ASSERT_EQ(runSteps(contexts[0]->steps, contexts[0]->numSteps),
                       expected);
             if (isLast)
-              break; // rows that nothing reads may be gone
+              break; // rows that nothing reads may have been freed
             for (auto &recorder : recorders) {
               for (int64_t task : recorder->numbers) {
                 double value;
@@ -196,8 +196,8 @@ TEST(Plan, PlansReadRowsOfEarlierOnes) {
       }
 }
 
-// In tables that are not transient, only the last plan of a run frees rows:
-// those that nothing reads after it.
+// In tables that are not transient, only the last plan of a run frees rows,
+// when nothing reads them any more.
 TEST(Plan, RowsLiveForLaterPlans) {
   const Descriptor descriptor(description);
   WorkerPool workers(1);
@@ -220,7 +220,8 @@ TEST(Plan, RowsLiveForLaterPlans) {
   EXPECT_LT(slots(/*last=*/true), 10);
 }
 
-/// Describes the same program, whose control waits and keeps the rows it needs.
+/// Describes the same program, but its control flow waits and keeps the rows
+/// that it needs.
 static std::string describeTransient() {
   std::string text = description;
   for (size_t at = 0; (at = text.find("\"group\"", at)) != text.npos; at += 30)
@@ -268,7 +269,7 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
               else
                 recorder.record(Twice, {any()});
             }
-            // Later tasks read only the numbers that are left.
+            // Later tasks read only the remaining numbers.
             std::vector<int64_t> &tasks = recorder.numbers;
             std::shuffle(tasks.begin(), tasks.end(), generator);
             if (number % 10 == 0 && !tasks.empty()) {
@@ -298,16 +299,16 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
                     << "plan " << number << ", task " << task;
               }
         }
-        // 60 plans of 20 tasks, of which 20 and 6 are there at a time, in two
+        // 60 plans of 20 tasks, of which 20 and 6 are live at a time, in two
         // tables that share their rows.
         EXPECT_LT(tables.slots(), 2 * parts * 80);
       }
     }
 }
 
-// The number of tasks in a run is not limited: numbers of tasks that are no
-// longer in use are used again. Counters start just below half of their range,
-// which is 2^31 for one part.
+// The number of tasks in a run is not limited, because the numbers of tasks
+// that are no longer in use are reused. Counters start just below half of their
+// range, which is 2^31 for one part.
 TEST(Plan, NumbersOfTasksAreUsedAgain) {
   const std::string text = describeTransient();
   const Descriptor descriptor(text.c_str());
@@ -355,7 +356,7 @@ TEST(Plan, NumbersOfTasksAreUsedAgain) {
             << "plan " << number;
         for (int64_t p = 0; p < parts; ++p) {
           recorders[p]->context.numTasks = tables.chooseNumbers(p);
-          // Numbers that are used again are far from numbers in use.
+          // Reused numbers are far from numbers in use.
           ASSERT_GT(tables.limitTask(p) - tables.endTask(p), 1 << 28);
         }
         if (number == 1000)
@@ -384,8 +385,8 @@ TEST(Plan, TooManyTasksAreAnError) {
                  plan.build({recorder.finish()}, 0, tables, workers, {}));
 }
 
-// The scheduler finds the depths that inspectors record: they follow from the
-// tasks of the same plan and phase that a task reads.
+// The scheduler computes the same depths that inspectors record. A depth
+// follows from the tasks of the same plan and phase that a task reads.
 TEST(Plan, DepthsFollowFromRecords) {
   WorkerPool workers(1);
   for (bool hasPhases : {false, true}) {

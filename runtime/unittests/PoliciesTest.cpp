@@ -27,7 +27,7 @@ TEST(Policies, SchedulesAreLegal) {
   }
 }
 
-// Waits through other types are found for only 64 types.
+// Waits through other types are detected for only 64 types.
 TEST(Policies, ManyTypes) {
   std::mt19937_64 random(5);
   TaskGraph graph = workloads::randomGraph(random, 2000, 100, 2);
@@ -35,7 +35,7 @@ TEST(Policies, ManyTypes) {
     EXPECT_EQ(schedule.verify(graph), "") << name;
 }
 
-// Trimming never adds batches. Trimming a second time mostly saves nothing.
+// Trimming never adds batches. Trimming a second time usually saves nothing.
 TEST(Policies, Trim) {
   PolicyScheduler scheduler;
   for (int seed = 0; seed < 60; ++seed) {
@@ -105,8 +105,8 @@ TEST(Policies, FigureOne) {
   EXPECT_EQ(searchExact(graph).types.size(), 6u);
 }
 
-/// Fig. 8: words over a chain of characters. Running each word as soon as it is
-/// ready takes one batch for each of the different places.
+/// Fig. 8: words over a chain of characters. If each word runs as soon as it is
+/// ready, each distinct position takes one batch.
 TEST(Policies, WordsOverCharacters) {
   TaskGraph graph;
   graph.numTypes = 2;
@@ -129,8 +129,8 @@ TEST(Policies, WordsOverCharacters) {
   EXPECT_EQ(learned.batches, 9);
 }
 
-/// Two chains of the shortest-common-supersequence problem. A policy that sees
-/// only counts cannot determine the type to begin with; the search can.
+/// Two chains of the shortest-common-supersequence problem. A policy based only
+/// on counts cannot determine the type to begin with; the search can.
 TEST(Policies, ShortestCommonSupersequence) {
   TaskGraph graph;
   graph.numTypes = 3;
@@ -147,13 +147,13 @@ TEST(Policies, ShortestCommonSupersequence) {
   EXPECT_EQ(lowerBound(graph), 5);
 }
 
-/// A.4: a tree network, followed by another one with the roles of two types
+/// A.4: a tree network, followed by a second one with the roles of two types
 /// swapped. The set of ready types does not distinguish the two; the share of
 /// tasks that have run does.
 TEST(Policies, ShareOfTasksThatRan) {
   TaskGraph graph;
   graph.numTypes = 4;
-  // Type d of both keeps the sufficient condition from deciding.
+  // Type d in both prevents the sufficient condition from deciding.
   std::vector<int32_t> before;
   for (int half = 0; half < 2; ++half) {
     int32_t inner = half, output = 1 - half;
@@ -205,8 +205,7 @@ TEST(PolicyScheduler, NoAllocationsAfterTheFirstRun) {
   }
 }
 
-// In a state that the table lacks, the greedy rule decides, and this is
-// counted.
+// In unknown states, the greedy rule decides, and these states are counted.
 TEST(PolicyScheduler, UnknownStates) {
   std::mt19937_64 random(7);
   TaskGraph graph = workloads::randomGraph(random, 200, 4, 2);

@@ -37,7 +37,7 @@ inline std::vector<std::string> namesOf(const TaskGraph &graph) {
 }
 
 /// Returns schedules by every policy: heuristics, state machines of every
-/// encoding, and one that knows no state.
+/// encoding, and one without states.
 inline std::vector<std::pair<std::string, Schedule>>
 everySchedule(const TaskGraph &graph) {
   PolicyScheduler scheduler;

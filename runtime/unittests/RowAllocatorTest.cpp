@@ -66,7 +66,7 @@ TEST(RowAllocator, PlansHaveRowsOfTheirOwn) {
   EXPECT_EQ(rows.rows(), 6);
 }
 
-// When a plan begins, all rows that the one before it frees are free.
+// When a plan begins, all rows that the previous plan freed are free.
 TEST(RowAllocator, EarlierPlansHaveRun) {
   RowAllocator rows;
   rows.enter(0);
@@ -93,7 +93,7 @@ TEST(RowAllocator, NoRowHasTwoOwners) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 50; ++trial) {
     RowAllocator rows;
-    std::vector<int64_t> freeFrom; // by row
+    std::vector<int64_t> freeFrom; // indexed by row
     int64_t live = 0;
     for (int64_t epoch = 0; epoch < 40; epoch += 1 + random() % 2) {
       rows.enter(epoch);
@@ -118,7 +118,8 @@ TEST(RowAllocator, NoRowHasTwoOwners) {
       }
     }
     EXPECT_GE(rows.rows(), live);
-    // Ranges that are long enough are found: no more than all rows ever taken.
+    // The allocator finds ranges that are long enough, so the total number of
+    // rows stays small.
     EXPECT_LE(rows.rows(), 4 * live + 20);
   }
 }

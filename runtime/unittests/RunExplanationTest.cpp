@@ -29,7 +29,8 @@ const RunExplanation::Block &find(const RunExplanation &explanation,
   throw Error("there is no such block");
 }
 
-/// Returns a step of a kernel, or with -1 a barrier, that takes a microsecond.
+/// Returns a step of a kernel, or a barrier if `kernel` is -1, that takes a
+/// microsecond.
 StepTime step(int64_t kernel, int64_t count, int64_t capacity) {
   StepTime time = {kernel, count, 0, 1};
   time.capacity = capacity;
@@ -62,14 +63,13 @@ TEST(RunExplanation, Lanes) {
   EXPECT_TRUE(contains(text, ": 2 batches of 1 to 4 lanes, 5 in total, 2.5 on "
                              "average; "))
       << text;
-  EXPECT_TRUE(contains(text,
-                       "utilization with masks: 63 %, because these batches on "
-                       "all lanes would compute 16 times, of which "
-                       "10 are useful\n"))
+  EXPECT_TRUE(contains(
+      text, "utilization with masks: 63 %, because these batches on "
+            "all lanes would compute 16 times, of which 10 are useful\n"))
       << text;
 }
 
-// Workers have lanes of their own, and a trace has the steps of all.
+// Workers have their own lanes, and a trace has the steps of all workers.
 TEST(RunExplanation, LanesOfWorkers) {
   Trial trial("lanes", "0\n1\n2\n3\n4\n");
   auto session = makeLanes(trial, 4, 2);
@@ -87,7 +87,8 @@ TEST(RunExplanation, LanesOfWorkers) {
   EXPECT_TRUE(session->blockPath().empty());
 }
 
-// In plans, a batch may have several tasks of an instance: it has no room.
+// In plans, a batch may have several tasks of an instance, so it has no
+// capacity.
 TEST(RunExplanation, Plans) {
   Trial trial("lanes", "0\n1\n");
   const Descriptor &descriptor = trial.object.descriptor();
@@ -127,7 +128,7 @@ TEST(RunExplanation, Hints) {
     return text;
   };
   EXPECT_TRUE(contains(hints(1, {step(0, 1, 1)}), "nothing to batch"));
-  // One instance may have many tasks that run together, as a tree has.
+  // One instance, such as a tree, may have many tasks that run together.
   EXPECT_EQ(hints(1, {step(0, 2, 2), step(0, 7, 7)}), "");
   EXPECT_TRUE(contains(hints(2, {}), "there are no batches"));
   const std::vector<StepTime> single(20, step(0, 1, 2));

@@ -64,7 +64,7 @@ struct Scheduling {
   std::vector<DepthSorter> sorters{3};
   DepthScheduler scheduler;
 
-  /// Schedules parts given as queues of their own.
+  /// Schedules parts, each with its own queues.
   void run(const std::vector<std::vector<TaskQueue>> &parts,
            int64_t plans = 1) {
     std::vector<const DepthSorter *> sorted;
@@ -77,8 +77,8 @@ struct Scheduling {
   }
 };
 
-/// Schedules parts and compares steps and the order of tasks with those of
-/// brute force.
+/// Schedules parts and compares the steps and the order of tasks with the
+/// result of brute force.
 void compareSteps(const RandomTasks &tasks,
                   const std::vector<std::vector<TaskQueue>> &parts,
                   Scheduling &scheduling) {
@@ -136,8 +136,8 @@ std::vector<std::vector<TaskQueue>> cutInParts(const RandomTasks &tasks) {
   return parts;
 }
 
-/// Checks that each part in a plan of its own has the same schedule as by
-/// itself. The plans divide the numbers of a kernel's tasks.
+/// Checks that each part in a separate plan has the same schedule as by itself.
+/// The plans divide the numbers of a kernel's tasks among themselves.
 void comparePlans(const RandomTasks &tasks, Scheduling &scheduling) {
   std::vector<std::vector<TaskQueue>> parts = cutInParts(tasks);
   scheduling.run(parts, /*plans=*/3);
@@ -176,7 +176,7 @@ void comparePlans(const RandomTasks &tasks, Scheduling &scheduling) {
 } // namespace
 
 TEST(DepthSchedule, AgreesWithBruteForce) {
-  Scheduling scheduling; // one for all, as a session has it
+  Scheduling scheduling; // shared by all, as in a session
   for (int seed = 0; seed < 200; ++seed) {
     RandomTasks tasks(seed, 1 + seed * 3, 1 + seed % 7, 1 + seed % 5);
     compareWhole(tasks, scheduling);
@@ -234,7 +234,7 @@ TEST(DepthSchedule, ChecksProblems) {
 }
 
 TEST(DepthSchedule, VerifiesOrder) {
-  // Task 1 needs task 0, but both have one depth.
+  // Task 1 needs task 0, but both have the same depth.
   std::vector<int64_t> records{0, 1};
   TaskQueue queue{records.data(), 1, 2, 0};
   Scheduling scheduling;

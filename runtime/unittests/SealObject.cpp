@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// seal-object FILE: appends length and checksum, as batch-compile does.
+// seal-object FILE: appends the length and checksum, like batch-compile.
 //
 //===----------------------------------------------------------------------===//
 

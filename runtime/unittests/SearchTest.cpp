@@ -1,4 +1,4 @@
-//===- SearchTest.cpp - Tests of the search for the fewest batches --------===//
+//===- SearchTest.cpp - Tests of the search for schedules -----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,8 @@ using namespace batchrt;
 using namespace batchrt::test;
 
 namespace {
-/// Returns the fewest batches, by trying every set of ready tasks of one type.
+/// Returns the minimum number of batches by trying every set of ready tasks of
+/// one type.
 int64_t fewestBatches(const TaskGraph &graph) {
   const uint32_t all = (1u << graph.size()) - 1;
   std::vector<int64_t> batches(all + 1, -1);

@@ -30,7 +30,7 @@ struct Graph : RunWatcher {
 };
 } // namespace
 
-// No policy changes a bit of the results, for any number of inspecting workers.
+// No policy changes a bit of the results with any number of inspecting workers.
 TEST(Session, PoliciesComputeTheSame) {
   const CompiledObject object = CompiledObject::open(fake("plain"));
   std::vector<std::string> kernels;
@@ -77,7 +77,8 @@ TEST(Session, PolicyOfAnotherProgram) {
   }
 }
 
-/// Describes the tasks of the last run step by step, named by their places.
+/// Describes the tasks of the last run step by step. The name of a task is its
+/// place.
 static std::string describeTasks(const Session &session) {
   const TaskOrder &order = session.plan()->order();
   const DepthScheduler &schedule = order.schedule();
@@ -160,8 +161,8 @@ TEST(Session, CountsTheRowsThatOperandsRead) {
     }
 }
 
-/// Finds rows that several plans write. Plans run at the same time, so none may
-/// write rows of another.
+/// Finds rows that several plans write. Plans run concurrently, so no plan may
+/// write the rows of another.
 static std::string findSharedRows(const Session &session) {
   std::map<char *, size_t> writers;
   const std::vector<BatchPlan> &plans = session.plan()->plans();
@@ -184,7 +185,7 @@ static std::string findSharedRows(const Session &session) {
   return "";
 }
 
-// Each group of blocks has a plan of its own; one launch runs all plans.
+// Each group of blocks has its own plan; one launch runs all plans.
 TEST(Session, PlansOfGroups) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer keeps memory of every fiber that there was, "
@@ -219,7 +220,8 @@ TEST(Session, PlansOfGroups) {
   }
 }
 
-// Each plan has at least one instance, and large ones are in different plans.
+// Each plan has at least one instance, and large instances are in different
+// plans.
 TEST(Session, PlansAreBalanced) {
   std::string large = R"(["leaf", 0])", text;
   for (int i = 0; i < 50; ++i)

@@ -50,8 +50,8 @@ static std::vector<int64_t> entries(const BatchContext &context, int64_t list) {
   return {first, first + listLength(list)};
 }
 
-// Lists that grow in turn take entries in proportion to their elements, and
-// none moves while it has room.
+// Lists that grow alternately use entries in proportion to their elements, and
+// no list moves while it has space.
 TEST(Session, ListsGrowInProportion) {
   Trial run("plain", "random:3,4");
   run.batched();
@@ -84,7 +84,7 @@ TEST(Session, ListsBranch) {
     return context.runtime->append(&context, list, element);
   };
   using List = std::vector<int64_t>;
-  // A list that was not made by appends is copied.
+  // A list that was not created by appends is copied.
   const int64_t given = listCell(context.listSize - 2, 2);
   const List old = entries(context, given);
   const int64_t base = append(given, 7);
@@ -104,7 +104,7 @@ TEST(Session, ListsBranch) {
   EXPECT_EQ(entries(context, e), (List{old[0], old[1], 7, 1, 5}));
 }
 
-// Times are taken in runs that compute the same.
+// Timed runs compute the same results.
 TEST(Session, TimedRunsComputeTheSame) {
   Trial run("plain", "random:3,40", 2);
   std::vector<Output> outputs = run.batched();
@@ -152,7 +152,7 @@ TEST(Session, GpusRunInTheCallersStream) {
     EXPECT_EQ(driver.cuda->count("cuMemcpyDtoHAsync_v2"), 1);
     EXPECT_EQ(session.counters().launches, 1);
     EXPECT_EQ(session.counters().copies, 2);
-    // Two events, too. That stream also reports whether it is busy.
+    // There are also two events. That stream also reports whether it is busy.
     EXPECT_EQ(driver.cuda->workStreams,
               std::vector<void *>(5, reinterpret_cast<void *>(0x1230)));
     EXPECT_EQ(driver.cuda->busy, 0);
@@ -182,7 +182,7 @@ TEST(Session, ResultsAreCopiedWhenCollected) {
       late.collect(session, i);
     EXPECT_EQ(session.counters().copies, 3);
     EXPECT_FALSE(compareOutputs(late.outputs(), expected, std::nullopt).first);
-    // Results of an earlier run do not overwrite those of unbatched code.
+    // Results of an earlier run do not overwrite the results of unbatched code.
     run(ResultCopies::WhenCollected);
     EXPECT_EQ(trial.difference(), "");
   }
@@ -211,7 +211,7 @@ TEST(Session, SessionsShareWhatIsOnTheDevice) {
   EXPECT_EQ(driver.cuda->count("cuMemcpyHtoDAsync_v2"), copies);
   first.reset();
   EXPECT_EQ(driver.cuda->modules, 1);
-  // Other parameters have a copy of their own.
+  // Other parameters have their own copy.
   BoundParameters others(
       trial.object.descriptor(),
       ParameterOptions{"random:2", trial.inputs->largestIndex});
@@ -223,8 +223,8 @@ TEST(Session, SessionsShareWhatIsOnTheDevice) {
   EXPECT_TRUE(driver.cuda->allocations.empty());
 }
 
-/// Runs the trial's inputs in four sessions at once, each in a thread of its
-/// own with mini-batches of its own size; 0: all instances together.
+/// Runs the trial's inputs in four sessions at once, each in its own thread
+/// with its own mini-batch size; 0: all instances together.
 static void runInThreads(Trial &trial, const char *inputsText,
                          std::array<int64_t, 4> sizes) {
   const std::vector<Output> expected = trial.unbatched();
@@ -282,7 +282,7 @@ TEST(Session, GpusHaveAWatchdog) {
   }
 }
 
-// The emulator checks that a watchdog would see the progress of kernels.
+// The emulator checks that a watchdog would detect the progress of kernels.
 TEST(Session, EmulatedKernelsSayHowFarTheyAre) {
   Trial trial("silent", "random:3,4", 1, size_t(16) << 20, 0, "random:1", "",
               1024, 1024, 2);

@@ -87,7 +87,7 @@ TEST(SlotMap, MemoryFollowsPagesInUse) {
   EXPECT_EQ(map.bytes(), early);
 }
 
-// A search is short, wherever the pages that are kept and the new ones begin.
+// A search is short, regardless of where kept pages and new pages begin.
 TEST(SlotMap, SearchesAreShort) {
   for (int64_t first : {1000, 1024, 1 << 20, 1 << 30}) {
     SlotMap map(/*inPages=*/true);
@@ -127,7 +127,8 @@ TEST(SlotMap, NumbersAreUsedAgain) {
     const int64_t next = tables.chooseNumbers(part);
     EXPECT_EQ(next, first + SlotMap::pagePlaces);
     EXPECT_EQ(tables.limitTask(part), half);
-    // Half of these are used, and the page in the middle is no longer needed.
+    // Half of these numbers are used, and the page in the middle is no longer
+    // needed.
     tables.beginPlan();
     tables.addTasks(part, next + (half - next) / 2);
     EXPECT_EQ(tables.chooseNumbers(part), first + SlotMap::pagePlaces);

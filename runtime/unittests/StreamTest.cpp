@@ -55,7 +55,7 @@ struct Lanes {
     const BatchInputs inputs = {count, &values, nullptr};
     return batchStreamPut(stream, &inputs);
   }
-  /// Takes results; checks that they are those of `given`, by number.
+  /// Takes results and checks that they belong to `given`, by number.
   BatchStatus take(const std::vector<int64_t> &given, std::set<int64_t> &taken,
                    int64_t most = 100,
                    const BatchCancellation *cancellation = nullptr) {
@@ -85,8 +85,8 @@ struct Lanes {
 };
 } // namespace
 
-// Instances arrive one by one and several at once, for different numbers of
-// lanes and workers. Each has its own results.
+// Instances arrive one by one and several at once, with different numbers of
+// lanes and workers. Each instance has its own results.
 TEST(Stream, EveryInstanceRunsOnce) {
   for (int64_t lanes : {1, 3, 8})
     for (int32_t threads : {1, 2, 4})
@@ -121,7 +121,7 @@ TEST(Stream, EveryInstanceRunsOnce) {
       }
 }
 
-// A session that had a stream can run mini-batches, and have other streams.
+// A session that had a stream can run mini-batches and have other streams.
 TEST(Stream, TheSessionGoesOn) {
   Lanes trial(2, 2);
   const int64_t n = 4, count = 1;
@@ -152,8 +152,8 @@ TEST(Stream, TheSessionGoesOn) {
   }
 }
 
-// An instance that fails causes one error. The others have their results, and
-// its position is reused.
+// An instance that fails causes one error. The other instances have their
+// results, and its position is reused.
 TEST(Stream, InstancesFailSeparately) {
   Lanes trial(2, 1, /*stackDepth=*/5);
   ASSERT_EQ(trial.open(4), BATCH_STATUS_OK);
@@ -220,7 +220,7 @@ TEST(Stream, Woken) {
   other.join();
   EXPECT_EQ(stream.acquire(), 1);
   stream.submit(1);
-  // Results come first; the wait after them ends at once.
+  // Results come first; the next wait ends at once.
   stream.wake();
   EXPECT_EQ(stream.exchange(-1), 0);
   EXPECT_EQ(stream.exchange(0), 1);

@@ -17,7 +17,7 @@
 #include <string>
 #include <unistd.h>
 
-/// A folder that is removed at the end of the test.
+/// A directory that is removed at the end of the test.
 class TemporaryFolder {
 public:
   TemporaryFolder() {

@@ -64,7 +64,7 @@ TEST(Workers, WaitAtBarriers) {
   }
 }
 
-// A single worker passes barriers, which do not count.
+// A single worker passes barriers, which are not counted.
 TEST(Workers, OneWorker) {
   WorkerPool pool(3);
   for (int run = 0; run < 3; ++run) {
@@ -84,7 +84,7 @@ TEST(Workers, OneWorker) {
 TEST(Workers, SleepAndWake) {
   WorkerPool pool(2);
   for (int run = 0; run < 3; ++run) {
-    // Longer than workers spin.
+    // Longer than workers spin before they sleep.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     BarrierJob job{&pool, std::vector<int64_t>(2), 3};
     pool.run(BarrierJob::run, &job);
@@ -103,7 +103,7 @@ TEST(Workers, BarrierTime) {
         std::chrono::steady_clock::now() - begin;
     best = std::min(best, time.count() / job.rounds);
   }
-  // Reported, not asserted: another process may hold the second core.
+  // Reported, not asserted: another process may occupy the second core.
   RecordProperty("barrier_ns", static_cast<int>(best));
   std::printf("barrier of 2 workers: %.0f ns\n", best);
 }
@@ -174,7 +174,7 @@ TEST(Fiber, ImpossibleStack) {
   EXPECT_MESSAGE("--stack-size", FiberStack stack(SIZE_MAX / 4));
 }
 
-// A session takes stacks that another one does not need: no more stacks are
+// A session takes stacks that another one does not need, so no more stacks are
 // reserved than run at the same time.
 TEST(Fiber, BorrowedStacks) {
   BorrowedStack::freeOthers();
@@ -188,7 +188,7 @@ TEST(Fiber, BorrowedStacks) {
   {
     const BorrowedStack again(1 << 20), other(2 << 20), last(1 << 20);
     EXPECT_TRUE(&*again == first || &*again == second);
-    // A stack of another size is freed when it is in the way.
+    // A spare stack of another size is freed.
     EXPECT_NE((*other).size(), (*again).size());
     EXPECT_GE((*other).size(), size_t(2) << 20);
     EXPECT_NE(&*last, &*again);
@@ -239,7 +239,7 @@ TEST(Memo, AgreesWithMap) {
   }
 }
 
-// Far more addresses than there is memory; few are written.
+// Far more addresses than memory; few are written.
 TEST(Buffer, Addresses) {
 #ifdef __SANITIZE_THREAD__ // has fewer addresses itself
   constexpr size_t bytes = size_t(1) << 36;
@@ -264,7 +264,7 @@ TEST(Buffer, Addresses) {
       other.reserveAddresses(size_t(1) << 63, "result tables"));
 }
 
-// In a process of its own, as the variable is read once.
+// In a separate process, because the variable is read only once.
 TEST(BufferDeathTest, EndsAtGuardPages) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   auto touch = [](size_t bytes, size_t at) {
@@ -333,14 +333,14 @@ TEST(Arena, KeepsRows) {
   int64_t old = take(128, 1);
   char *mark = context.arenaTop;
   size_t capacity = 0;
-  // A loop with two rows that are carried and one from before it; each round
-  // takes up to 3 MB, so that chunks end anywhere.
+  // A loop with two carried rows and one row from before the loop. Each round
+  // allocates up to 3 MB, so chunks may end anywhere.
   int64_t rows[] = {take(64, 2), old, take(1 << 20, 3)};
   const int64_t bytes[] = {64, 128, 1 << 20};
   for (int round = 0; round < 200; ++round) {
     for (int i = 0; i < 30; ++i)
       take(64 * (1 + (round * 31 + i * 7) % 1600), 9);
-    // The rows change places: either may be where the other goes.
+    // The rows swap places, so either may overlap the destination of the other.
     rows[0] = take(64, static_cast<char>(round));
     if (round % 3 == 0)
       rows[2] = take(1 << 20, 3);
@@ -353,7 +353,8 @@ TEST(Arena, KeepsRows) {
       capacity = arena.capacity();
   }
   EXPECT_EQ(arena.capacity(), capacity);
-  // Nothing has been taken: the row is an argument, which is returned as it is.
+  // Nothing has been allocated. The row is an argument, which is returned
+  // unchanged.
   BumpArena fresh;
   fresh.reset(context);
   char argument[64];

@@ -1,4 +1,4 @@
-//===- WaitsTest.cpp - Tests of sessions whose control waits --------------===//
+//===- WaitsTest.cpp - Tests of sessions that wait for tensors ------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -34,7 +34,7 @@ struct Waiting : Trial {
   }
 };
 
-/// One line for each plan.
+/// Log with one line for each plan.
 struct Log : RunWatcher {
   void begin() override { text = "begin\n"; }
   void look(const RunView &run, const Plan &plan) override {
@@ -49,7 +49,7 @@ struct Log : RunWatcher {
   std::string text;
 };
 
-// 1 ends in its first round, 5 in its third, 40 in its fourth.
+// 1 finishes in its first round, 5 in its third, 40 in its fourth.
 const char *const three = "1\n5\n40\n";
 } // namespace
 
@@ -58,8 +58,8 @@ TEST(Waits, InspectIsAnError) {
   trial.session->load(trial.forest());
   EXPECT_MESSAGE(
       "the control flow of this object waits for tensors, so inspection and "
-      "execution alternate; call Session::run(), executeTraced() "
-      "or executeTimed()",
+      "execution alternate; call Session::run(), executeTraced() or "
+      "executeTimed()",
       trial.session->inspect());
 }
 
@@ -152,9 +152,9 @@ TEST(Waits, EachPlanIsWatched) {
   EXPECT_EQ(log.text, "");
 }
 
-// Rows have 64 bytes. An instance that ends has its row from the last flush,
-// the row that control reads after the flush, and two rows that nothing needs,
-// one of which has just been read.
+// Rows have 64 bytes. An instance that finishes has its row from the last
+// flush, the row that control flow reads after the flush, and two rows that
+// nothing needs, one of which has just been read.
 TEST(Waits, RowsAreCountedOverFlushes) {
   Waiting one("5\n");
   RowCounts counts;
@@ -164,8 +164,8 @@ TEST(Waits, RowsAreCountedOverFlushes) {
     EXPECT_EQ(counts.liveResults(), 4 * 64);
     EXPECT_EQ(counts.gatheredRows(), 3 * 3 + 1);
   }
-  // In the first flush the row of the instance that ends is kept, and three
-  // rows of each.
+  // In the first flush, the row of the instance that finishes is kept, and
+  // three rows of each instance.
   Waiting all(three);
   all.session->watch(&counts);
   all.session->run(all.forest());
@@ -193,12 +193,12 @@ TEST(Waits, PictureHasAClusterForEachFlush) {
     EXPECT_EQ(count("[label="), 12 + 6 + 6 + 3 + 3);
     EXPECT_EQ(count(" -> "), (3 + 2 + 2 + 1) * 3 + 3);
     EXPECT_EQ(count("peripheries=2]"), 3 + 2 + 2 + 1);
-    // A task of the second flush reads one of the first.
+    // A task of the second flush reads one from the first.
     EXPECT_EQ(count("  t10 -> t12;\n"), 1);
   }
 }
 
-// Instances that reach a limit end; the work of the others is counted.
+// Instances that reach a limit end; the work of the other instances is counted.
 TEST(Waits, LimitsOfInstances) {
   Waiting trial("1\n1000000\n5\n");
   SessionOptions options;
@@ -208,7 +208,7 @@ TEST(Waits, LimitsOfInstances) {
   EXPECT_MESSAGE("instance 1: exceeded the limit of 3 steps, the last one in "
                  "the loop; allow more with --max-steps=N, or write",
                  strict.run(trial.forest()));
-  // The next mini-batch begins anew.
+  // The next mini-batch starts over.
   Waiting good("5\n");
   strict.run(good.forest());
   EXPECT_EQ(strict.counters().flushes, 4);
@@ -229,7 +229,7 @@ TEST(Waits, LimitsOfInstances) {
   EXPECT_NE(log.text.find("deferred: 2 tasks"), std::string::npos);
 }
 
-// Whichever buffer gets no memory, the run ends with an error that reports
+// If any buffer cannot be allocated, the run ends with an error that reports
 // this, and the next run succeeds.
 TEST(Waits, OutOfMemory) {
   for (int threads : {1, 3}) {

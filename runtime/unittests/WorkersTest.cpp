@@ -35,12 +35,12 @@ struct BarrierJob {
   }
 };
 
-/// Workers wait for each other until one requests that all leave: at a barrier,
-/// or some of them by themselves in between.
+/// Workers wait for each other until one requests that all leave. They leave at
+/// a barrier, or some of them on their own in between.
 struct LeavingJob {
   WorkerPool *pool;
   Cancellation *cancellation;
-  int asker, round; ///< the worker that requests this, and when
+  int asker, round; ///< the worker that requests this, and in which round
   bool atBarriersOnly;
   std::atomic<int> left{0};
 
@@ -80,7 +80,7 @@ TEST(Workers, LeaveEarly) {
   }
 }
 
-// A single worker leaves at a barrier, too.
+// A single worker also leaves at a barrier.
 TEST(Workers, OneWorkerLeaves) {
   WorkerPool pool(3);
   Cancellation cancellation;

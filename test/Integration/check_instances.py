@@ -431,7 +431,8 @@ def check_errors():
               "batch-run", program, "--inputs=" + outside, "--threads=%d" % threads,
               *given)
     for option in ("--policy=greedy", "--refill", "--max-fibers=2"):
-        fails(option, option.split("=")[0] + " applies only to models that run batches, but this model runs one instance at a time (strategy 'replicate')",
+        fails(option, option.split("=")[0] + " applies only to models that run batches, but this "
+              "model runs one instance at a time (strategy 'replicate')",
               "batch-run", program, "--inputs=" + good, option, *given)
     check_element()
     program = compiled("large", LARGE)

@@ -99,7 +99,7 @@ def check_fib():
     # Another lane than the first is stopped, and takes the next instance.
     more = batchtest.write_lines(os.path.join(scratch, "more.jsonl"),
                                  [{"n": n} for n in [2, 9] + 9 * [2]])
-    fails("a stopped lane goes on", "instance 1: exceeded the limit of 40 blocks", program,
+    fails("a stopped lane takes the next instance", "instance 1: exceeded the limit of 40 blocks", program,
           "--inputs=" + more, "--max-steps=40", "--blocks=1", "--refill", "--batch=2")
     partial = os.path.join(scratch, "partial.safetensors")
     fails("partial results", "instance 1: exceeded the limit of 40 blocks", program,

@@ -106,7 +106,7 @@ func.func @main(%%x: !x {batch.name = "x"}, %%odd: !x {batch.name = "odd"}%s,
        "\n  ".join(body), ", ".join(r[0] for r in results),
        ", ".join(r[1] for r in results))
     if strategy == "linearize":
-        begin = text.index("// Control reads where")
+        begin = text.index("func.func private @greedy")
         end = text.index("func.func @main")
         text = text[:begin] + text[end:]
     with open(path(name), "w") as file:

@@ -1,4 +1,4 @@
-//===- Explanation.cpp - What a compilation decided -----------------------===//
+//===- Explanation.cpp - Decisions of a compilation -----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,7 @@ public:
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
     std::string text;
     for (const remark::detail::Remark::Arg &arg : remark.getArgs()) {
-      // An argument without a key is a sentence, or a piece of one.
+      // An argument without a key is a sentence or part of one.
       if (arg.key != "Remark")
         text += (text.empty() ? "" : "; ") + arg.key + ": ";
       text += arg.val;
@@ -49,7 +49,7 @@ Explanation::Explanation(MLIRContext &context, const llvm::SourceMgr &sources)
   // A kind without a filter is off, even if there is a filter for all kinds.
   remark::RemarkCategories all;
   all.passed = all.missed = all.analysis = all.failed = ".*";
-  // This only fails if the streamer does.
+  // This fails only if the streamer does.
   (void)remark::enableOptimizationRemarks(
       context, std::make_unique<Collector>(remarks),
       std::make_unique<remark::RemarkEmittingPolicyAll>(), all);

@@ -1,4 +1,4 @@
-//===- Explanation.h - What a compilation decided ---------------*- C++ -*-===//
+//===- Explanation.h - Decisions of a compilation ---------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -41,8 +41,9 @@ private:
 
   const llvm::SourceMgr &sources;
   std::vector<Remark> remarks;
-  /// Files that remarks name and `sources` does not have, null if they do not
-  /// exist: bytecode keeps the locations of the text from which it was made.
+  /// Files that remarks name and `sources` does not have, or null if they do
+  /// not exist. Bytecode keeps the locations in the text that it was created
+  /// from.
   mutable llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> files;
 };
 

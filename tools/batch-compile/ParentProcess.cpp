@@ -17,7 +17,7 @@
 
 void mlir::batch::exitWithProcess(int process) {
   auto exit = [] {
-    // LLVM's handler of this signal removes files.
+    // The LLVM handler of this signal removes files.
     ::kill(::getpid(), SIGTERM);
     ::usleep(100000);
     ::_exit(1); // if the signal is ignored
@@ -26,7 +26,7 @@ void mlir::batch::exitWithProcess(int process) {
   if (descriptor < 0) {
     if (errno == ESRCH)
       exit();
-    // Before Linux 5.3, only the death of the parent can be detected.
+    // Before Linux 5.3, only the end of the parent process can be detected.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::kill(process, 0) != 0)
       exit();

@@ -10,9 +10,9 @@
 
 namespace mlir::batch {
 
-/// Ends this process when `process` ends for any reason, at once if it has
-/// already ended. The other process need not be the parent: a script may be in
-/// between. Removes files that are being written.
+/// Ends this process when `process` ends for any reason, or at once if it has
+/// already ended. The other process need not be the parent, because a script
+/// may be in between. Removes files that are being written.
 void exitWithProcess(int process);
 
 } // namespace mlir::batch

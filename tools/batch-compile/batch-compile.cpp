@@ -135,7 +135,7 @@ struct Flags {
   cl::opt<batch::Sanitizer> sanitize{
       "sanitize", cl::init(batch::Sanitizer::None), cl::cat(category),
       cl::desc("Make the code check its memory accesses with 'address' or "
-               "'thread'; needs a batch-run built with the same sanitizer "
+               "'thread'; requires a batch-run built with the same sanitizer "
                "(preset asan or tsan)")};
   cl::opt<bool> explain{
       "explain", cl::cat(category),
@@ -190,7 +190,7 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
-/// Prints an error without a location as the tool's own, since it is about an
+/// Prints an error without a location as a tool error, because it is about an
 /// option.
 static LogicalResult printOptionError(Diagnostic &diagnostic) {
   if (!isa<UnknownLoc>(diagnostic.getLocation()) ||
@@ -232,7 +232,8 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   batch::registerAllDialects(registry);
   MLIRContext context(registry);
-  // An error names a line of the model; the operation may be the whole model.
+  // Do not print the operation: an error names a line of the model, and the
+  // operation may be the whole model.
   if (!cl::getRegisteredOptions()
            .lookup("mlir-print-op-on-diagnostic")
            ->getNumOccurrences())
@@ -258,7 +259,7 @@ int main(int argc, char **argv) {
              : flags.emitLLVM ? writeLLVMIR(*module, flags)
                               : failed(batch::compileToSharedObject(
                                     *module, flags.output, flags.getOptions()));
-  // The decisions made before an error help to understand it.
+  // The decisions before an error help to explain it.
   if (flags.explainJson)
     explanation->printJson(llvm::outs());
   else if (explanation)

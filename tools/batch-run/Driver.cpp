@@ -1,4 +1,4 @@
-//===- Driver.cpp - What batch-run does -----------------------------------===//
+//===- Driver.cpp - Runs a model as batch-run -----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,7 +36,7 @@ private:
   Clock::time_point last = Clock::now();
 };
 
-/// Forwards each call to other watchers, and measures how long they take.
+/// Forwards each call to other watchers and measures how long they take.
 class Watchers : public RunWatcher {
 public:
   void begin() override {
@@ -107,7 +107,7 @@ private:
 };
 } // namespace
 
-/// Watches the next run, and draws a picture of its tasks if `isDrawn` is true.
+/// Watches the next run. If `isDrawn` is true, draws a picture of its tasks.
 void Driver::watch(bool isDrawn) {
   watchers.list.clear();
   if (options.counters || options.json)
@@ -166,7 +166,7 @@ PartTimes Driver::runBatched(bool first) {
   return times;
 }
 
-/// Measures the microseconds that a worker spends in kernels.
+/// Measures the time that a worker spends in kernels, in microseconds.
 double Driver::timeKernels() {
   double time = 0;
   for (auto &forest : inputs.batches) {
@@ -180,14 +180,14 @@ double Driver::timeKernels() {
   return time;
 }
 
-/// Records why an instance has no results, if it has none.
+/// Records the reason if an instance has no results.
 void Driver::addFailure(const Forest &forest, int64_t instance) {
   if (std::string why = session.failure(instance); !why.empty())
     report.failures.push_back(batchrt::concat(
         "instance ", forest.firstInstance + instance, ": ", why));
 }
 
-/// Measures the microseconds of the unbatched code only.
+/// Measures the time of the unbatched code only, in microseconds.
 double Driver::runUnbatched(bool collect) {
   double time = 0;
   for (auto &forest : inputs.batches) {
@@ -248,7 +248,7 @@ void Driver::count() {
 }
 
 void Driver::bench() {
-  // Warm up until caches, pages and clocks are steady, at most a second.
+  // Warm up for at most a second, until caches, pages and clocks are steady.
   Stopwatch watch;
   double spent = 0;
   for (int i = 0; i < 3 && spent < 1e6; ++i) {
@@ -339,7 +339,7 @@ int Driver::run() {
     printJson(options, report, results.outputs());
   else
     printText(options, report, results.outputs());
-  // Errors come after the report; main() checks whether the flush failed.
+  // Errors follow the report; main() checks whether the flush failed.
   std::fflush(stdout);
   if (report.difference)
     std::fprintf(stderr,
@@ -373,7 +373,7 @@ int batchrun::run(const Options &options) {
   std::optional<CompilerOutput> compiled;
   if (source)
     compiled.emplace(model, options.compile);
-  if (options.input.inputs.empty()) // --explain alone
+  if (options.input.inputs.empty()) // only --explain
     return 0;
   CompiledObject object =
       CompiledObject::open(source ? compiled->path() : model);

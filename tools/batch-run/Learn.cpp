@@ -77,13 +77,12 @@ StateMachine batchrun::makeStateMachine(const Options &options,
   for (const KernelInfo &kernel : descriptor.kernels)
     kernels.push_back(kernel.name);
   Learned learned = learn(graphs, kernels);
-  std::fprintf(
-      stderr,
-      "batch-run: note: learned a policy from the first %lld instances: "
-      "%lld batches (lower bound: %lld)\n",
-      static_cast<long long>(instances),
-      static_cast<long long>(learned.batches),
-      static_cast<long long>(learned.bound));
+  std::fprintf(stderr,
+               "batch-run: note: learned a policy from the first %lld "
+               "instances: %lld batches (lower bound: %lld)\n",
+               static_cast<long long>(instances),
+               static_cast<long long>(learned.batches),
+               static_cast<long long>(learned.bound));
   if (!options.learnPolicy.empty())
     writeFile(options.learnPolicy, learned.stateMachine.print());
   return learned.stateMachine;
@@ -95,8 +94,8 @@ static LanePaths recordPaths(const Options &options,
                              const BoundParameters &parameters) {
   const Descriptor &descriptor = object.descriptor();
   if (descriptor.launch)
-    raise("cannot learn a block policy on a device; learn it with "
-          "--device=cpu --learn-policy=FILE, and pass the table with "
+    raise("cannot learn a block policy on a device; learn it with --device=cpu "
+          "--learn-policy=FILE, and pass the table with "
           "--policy-table=FILE");
   InputOptions some = options.input;
   some.batch = 1;
@@ -108,7 +107,7 @@ static LanePaths recordPaths(const Options &options,
   LockstepOptions &lanes = single.lockstep;
   lanes.lanes = 1;
   lanes.recordPath = true;
-  // For a longer or endless instance, the beginning is enough.
+  // The beginning of a longer or endless instance is enough.
   constexpr int64_t longestPath = 1 << 16;
   lanes.maxSteps = std::min(lanes.maxSteps, longestPath);
   lanes.partialResults = true;

@@ -50,7 +50,7 @@ DATA
 RUNNING
   --batch=N                 run mini-batches of N instances (default: all at once)
   --threads=N               use N workers (default: 1)
-  --nodes-per-worker=N      give each worker that inspects at least N nodes
+  --nodes-per-worker=N      give each inspecting worker at least N nodes
                             (default: 256)
   --share-tasks=N           share batches of at least N tasks among all workers;
                             run smaller ones on one worker (default: 0, each
@@ -60,8 +60,9 @@ RUNNING
   --stack-size=BYTES        set the stack size of recursions; a suffix K, M or G is
                             allowed (default: 256M; unused stack takes no memory)
   --max-steps=N             limit the steps of an instance (default: no limit):
-                            rounds of loops and calls of recursions; in lockstep,
-                            blocks; with strategy replicate, rounds of loops
+                            rounds of loops and calls of recursions; in
+                            lockstep, blocks; with strategy replicate, rounds of
+                            loops
   --partial-results         if instances exceed a limit of steps, stack or calls,
                             write zeros for them and the results of the others;
                             the exit status is still 1
@@ -70,8 +71,9 @@ RUNNING
                             same fork ends (default: 256)
   --fiber-stack=BYTES       set the stack size of such a call (default: 256K)
   --unbatched               run only the unbatched code
-  --blocks=N                launch at most N blocks on a GPU (default: all that run
-                            together; emulator: 4, or two clusters)
+  --blocks=N                launch at most N blocks on a GPU (default: as many
+                            as can run at the same time; emulator: 4, or two
+                            clusters)
   --watchdog=SECONDS        abort if a GPU kernel makes no progress for SECONDS
                             (0: never; default: 10; emulator: 0, since it detects
                             hangs itself)
@@ -116,8 +118,8 @@ CONTROL FLOW IN LOCKSTEP (models whose control flow depends on tensors)
 COMPILING (.mlir and .mlirbc only; passed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
   --cluster-size=BLOCKS     use GPU clusters of BLOCKS blocks, 1 to 16
-  --sanitize=address|thread make compiled code check its memory accesses; requires
-                            a batch-run built with the same sanitizer
+  --sanitize=address|thread make compiled code check its memory accesses;
+                            requires a batch-run built with the same sanitizer
   --shared-memory=BYTES     use at most BYTES of a GPU block's shared memory for
                             parameters (default: all)
   --precision=f32|tf32|bf16
@@ -209,7 +211,7 @@ size_t parseBytes(const std::string &option, std::string text) {
   return bytes;
 }
 
-/// Returns the number of letters by which two names differ, for hints.
+/// Returns the edit distance between two names, for hints.
 size_t distance(const std::string &a, const std::string &b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j)
@@ -255,7 +257,8 @@ struct Option {
   const char *name;
   Value value;
   Setter set;
-  Control control = Control::Any; ///< of models that it is for
+  Control control = Control::Any; ///< control flow of the models that it
+                                  ///< applies to
 };
 
 void parseExpect(Options &options, const std::string &value) {
@@ -502,7 +505,7 @@ void setOption(Options &options, const std::vector<Option> &table,
     raise("--", argument.name, " takes no value");
   if ((option.value == Option::Required || argument.hasValue) &&
       argument.value.empty())
-    raise("--", argument.name, " needs a value: --", argument.name, "=...");
+    raise("--", argument.name, " requires a value: --", argument.name, "=...");
   option.set(argument.value);
   if (option.control != Control::Any)
     options.given.push_back({"--" + argument.name, option.control});
@@ -520,12 +523,12 @@ void checkTuning(const Options &options) {
   if (options.onlyUnbatched)
     raise("--tune cannot be combined with --unbatched, which runs no batches");
   if (options.explain)
-    raise("--tune cannot be combined with --explain, since it compiles the "
+    raise("--tune cannot be combined with --explain, because it compiles the "
           "model many times");
 }
 
-/// Checks or chooses the policy: options that read or write a table need a
-/// state machine.
+/// Checks or chooses the policy, because options that read or write a table
+/// need a state machine.
 void checkTables(Options &options) {
   if (!options.policyTable.empty() && !options.learnPolicy.empty())
     raise("--learn-policy cannot be combined with --policy-table, which reads "
@@ -556,8 +559,8 @@ void checkConflicts(Options &options) {
     raise("--check-unbatched cannot be combined with --unbatched, which runs "
           "no batches to compare with");
   if (options.checkUnbatched && options.session.lockstep.partialResults)
-    raise("--check-unbatched cannot be combined with --partial-results, since "
-          "it compares the results of all instances");
+    raise("--check-unbatched cannot be combined with --partial-results, "
+          "because it compares the results of all instances");
   checkTables(options);
   if (options.onlyUnbatched && options.policy)
     raise("a policy cannot be combined with --unbatched, which runs no "
@@ -585,8 +588,7 @@ void batchrun::checkControl(const Options &options,
             "(strategy 'lazy')");
     else if (!lockstep && control == Control::Lockstep)
       raise(name, " applies only to models whose control flow runs in "
-                  "lockstep, but this "
-                  "model runs batches of tasks");
+                  "lockstep, but this model runs batches of tasks");
 }
 
 Options batchrun::parseOptions(int argc, char **argv) {

@@ -17,8 +17,8 @@
 
 namespace batchrun {
 
-/// The models that an option is for: all, those with tasks, those that can be
-/// traced, those that wait for tensors, or those in lock step.
+/// Models to which an option applies: all models, models with tasks, models
+/// that can be traced, models that wait for tensors, or lockstep models.
 enum class Control { Any, Inspected, Traced, Waiting, Lockstep };
 
 struct Options {
@@ -32,37 +32,37 @@ struct Options {
   bool explain = false; ///< explain how the model is compiled
   bool reportNan = false;
   bool checkUnbatched = false;
-  std::optional<double> tolerance; ///< of the check; none: bit for bit
+  std::optional<double> tolerance; ///< tolerance of the check; none: bit for
+                                   ///< bit
   bool onlyUnbatched = false;
   int64_t benchRuns = 0; ///< 0: no benchmark
   bool refill = false;
   bool counters = false, json = false;
   std::string trace, dot, outputs, tune;
-  std::optional<batchrt::Policy> policy; ///< none: the object's
+  std::optional<batchrt::Policy> policy; ///< none: the object's policy
   bool blockChoice = false;              ///< true if it was given
-  std::string policyTable;               ///< to read, or empty
-  std::string learnPolicy;               ///< to write, or empty
+  std::string policyTable;               ///< file to read, or empty
+  std::string learnPolicy;               ///< file to write, or empty
   std::string expect;
   double expectRelative = 1e-4, expectAbsolute = 1e-5;
-  /// The given options that are only for models with one kind of control.
+  /// The given options that apply only to models with one kind of control flow.
   std::vector<std::pair<std::string, Control>> given;
 };
 
-/// Raises a batchrt::Error with a hint for arguments that it does not
-/// understand.
+/// Raises a batchrt::Error with a hint for unknown arguments.
 Options parseOptions(int argc, char **argv);
 extern const char *const helpText;
 
-/// Raises an Error if a given option is for other models.
+/// Raises an Error if a given option does not apply to the model.
 void checkControl(const Options &options,
                   const batchrt::Descriptor &descriptor);
 
-/// Returns true if a file is the source of a model, by its name or because it
-/// begins like MLIR bytecode.
+/// Returns true if a file is the source of a model, according to its name or
+/// because it begins like MLIR bytecode.
 bool isSource(const std::string &model);
 
-/// A file in memory. Its path is in /proc and is valid for this process and for
-/// those that it starts. The file is gone when the last of them ends for any
+/// An in-memory file. Its path is in /proc and is valid for this process and
+/// its child processes. The file disappears when the last of them ends for any
 /// reason.
 class MemoryFile {
 public:
@@ -78,8 +78,8 @@ private:
 };
 
 /// A model compiled with the batch-compile next to this program. An object that
-/// was opened by the path must be closed before this is destroyed: later files
-/// may have the same path.
+/// was opened by the path must be closed before this is destroyed, because
+/// later files may have the same path.
 class CompilerOutput {
 public:
   CompilerOutput(const std::string &model,
@@ -94,20 +94,20 @@ private:
 /// partial files, before they end this program.
 void installSignalHandlers();
 
-/// Returns the policy of --policy=fsm: that of --policy-table, the object's, or
-/// one learnt from the first instances.
+/// Returns the state machine of --policy=fsm: the one in --policy-table, the
+/// object's, or one learned from the first instances.
 batchrt::StateMachine
 makeStateMachine(const Options &options, const batchrt::CompiledObject &object,
                  const batchrt::BoundParameters &parameters);
 
-/// Returns the state machine of --block-choice=learned: that of --policy-table,
-/// or one learnt from the first instances.
+/// Returns the state machine of --block-choice=learned: the one in
+/// --policy-table, or one learned from the first instances.
 batchrt::StateMachine
 makeBlockPolicy(const Options &options, const batchrt::CompiledObject &object,
                 const batchrt::BoundParameters &parameters);
 
-/// Measures the choices that --tuning has for the model's kernels and writes
-/// the best to the file of --tune. Returns the exit code.
+/// Measures the choices that --tuning supports for the model's kernels and
+/// writes the best ones to the --tune file. Returns the exit code.
 int tune(const Options &options);
 
 /// Runs the model as the options specify. Returns the exit code.

@@ -1,4 +1,4 @@
-//===- Report.cpp - What batch-run prints ---------------------------------===//
+//===- Report.cpp - Reports of batch-run ----------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,7 +31,7 @@ double least(const std::vector<double> &values) {
   return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
 }
 
-/// Returns the parts in the order in which they are printed.
+/// Returns the phases in the order in which they are printed.
 std::vector<std::pair<const char *, std::vector<double>>>
 parts(const Report &report) {
   std::vector<std::pair<const char *, std::vector<double>>> result{
@@ -47,7 +47,7 @@ parts(const Report &report) {
   return result;
 }
 
-/// Returns the bytes of memory by purpose.
+/// Returns the memory use in bytes, by purpose.
 std::vector<std::pair<const char *, size_t>> memory(const Report &report) {
   const batchrt::MemoryUse &use = report.memory;
   return {{"inputs", report.inputBytes},

@@ -1,4 +1,4 @@
-//===- Report.h - What batch-run prints -------------------------*- C++ -*-===//
+//===- Report.h - Reports of batch-run --------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@
 
 namespace batchrun {
 
-/// Microseconds of one pass over all mini-batches, part by part.
+/// Times of one pass over all mini-batches, by phase, in microseconds.
 struct PartTimes {
   double inspect = 0, schedule = 0, copy = 0, execute = 0, collect = 0;
 
@@ -29,7 +29,7 @@ struct Report {
   /// Sums of gathers, if --counters or --json requests them.
   int64_t gatheredRows = 0, gatheredRuns = 0;
   std::map<std::string, int64_t> kernelTasks, kernelBatches;
-  /// Counters of programs in lock step: blocks in program order, lanes of a
+  /// Counters of lockstep programs: blocks in program order, lanes of a
   /// mini-batch, bytes moved from and to stacks and to tops, and the longest
   /// wait of a lane.
   struct Block : batchrt::LockstepCounters::Block {
@@ -37,7 +37,7 @@ struct Report {
   };
   std::vector<Block> blocks;
   int64_t lanes = 0, stackBytes = 0, topBytes = 0, longestWait = 0;
-  std::vector<std::string> failures; ///< of instances without results
+  std::vector<std::string> failures; ///< failures of instances without results
   std::vector<PartTimes> times;
   std::vector<double> kernels;   ///< microseconds of a worker, per run
   std::vector<double> unbatched; ///< microseconds for all instances, per run
@@ -47,7 +47,7 @@ struct Report {
   int64_t expectEntries = -1;
   size_t inputBytes = 0, parameterBytes = 0;
   batchrt::MemoryUse memory;
-  int64_t liveResults = 0; ///< of the mini-batch with the most
+  int64_t liveResults = 0; ///< value of the mini-batch with the largest one
 };
 
 void printText(const Options &options, const Report &report,
@@ -55,7 +55,7 @@ void printText(const Options &options, const Report &report,
 void printJson(const Options &options, const Report &report,
                const std::vector<batchrt::Output> &outputs);
 
-/// Returns the median of `values`, 0 if there are none.
+/// Returns the median of `values`, or 0 if there are none.
 double median(std::vector<double> values);
 
 } // namespace batchrun

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Compiles the model once per value of a choice and runs it on the given
-// inputs, in turn with the model without that value. For each kernel, takes the
-// value with which its own steps take the least time, relative to the same
-// steps without it. Makes choices one after the other, each on top of the best
-// earlier ones. No choice changes a bit of the results.
+// inputs, alternating with the model without that value. For each kernel, takes
+// the value with which its own steps take the shortest time, relative to the
+// same steps without it. Makes choices one after another, each on top of the
+// best earlier ones. No choice changes a bit of the results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -131,7 +131,7 @@ Trial::Trial(const Options &options, const Settings &settings)
     raise("the model has no batched code to tune");
 }
 
-/// Prepares the next mini-batch to run, if its plan can be known in advance.
+/// Prepares the next mini-batch to run, if its plan can be computed in advance.
 void Trial::load(Forest &forest) {
   session.load(forest);
   if (object.descriptor().waits)
@@ -169,9 +169,9 @@ double Trial::timeExecute() {
   return time;
 }
 
-/// Returns the time of each kernel in `trial` relative to `base`: the median of
-/// the ratios of alternating passes, which changes of the host's speed do not
-/// affect.
+/// Returns the time of each kernel in `trial` relative to `base`. This is the
+/// median of the ratios of alternating passes, so changes in the host's speed
+/// do not affect it.
 static Times compare(Trial &base, Trial &trial) {
   std::map<std::string, std::vector<double>> ratios;
   for (int pass = -1; pass < passes; ++pass) {
@@ -212,8 +212,8 @@ void Tuner::tryChoice(const Choice &choice) {
   best = chosen;
 }
 
-/// Keeps the best settings where they are faster. Measures both objects in
-/// turn, with whole executors.
+/// Keeps the best settings where they are faster. Measures both objects
+/// alternately, with whole executors.
 void Tuner::keepIfFaster() {
   Trial before(options, {});
   defaultTimes = before.timeKernels();

@@ -15,8 +15,8 @@
 #include <new>
 #include <unistd.h>
 
-/// Prints the versions as the other tools do. batch-run itself does not use
-/// LLVM, but the batch-compile next to it does, if there is one.
+/// Prints the versions in the same form as the other tools. batch-run itself
+/// does not use LLVM, but the batch-compile next to it does, if it exists.
 static void printVersion() {
 #ifdef BATCH_LLVM_VERSION
   std::puts("batch-run " BATCH_VERSION " (LLVM " BATCH_LLVM_VERSION ")");
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
   errno = 0;
   if (std::fflush(stdout) == 0 && !std::ferror(stdout))
     return code;
-  // An earlier flush may have failed, and its reason is lost.
+  // An earlier flush may have failed, and the reason is lost.
   std::fprintf(stderr,
                "batch-run: error: cannot write to standard output%s%s\n",
                errno ? ": " : "", errno ? std::strerror(errno) : "");

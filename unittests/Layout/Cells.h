@@ -27,8 +27,8 @@ struct Cell {
   batchrt::StaticBlock block;
   /// Kinds of the operators that are gather copies themselves.
   std::vector<int32_t> copyingKinds;
-  /// The paper's results: gather copies and bytes with its layout, and the
-  /// milliseconds to find it.
+  /// The paper's results: gather copies and bytes with its layout, and the time
+  /// to find it in milliseconds.
   int64_t paperKernels, paperBytes;
   double paperMs;
 };

@@ -39,8 +39,8 @@ std::vector<std::pair<int32_t, int32_t>> copied(const Layout &layout) {
   return result;
 }
 
-/// Returns random batches: every batch has accesses of one length, which may
-/// overlap. With `repeats`, an access may have a variable twice.
+/// Returns random batches. All accesses of a batch have the same length and may
+/// overlap. If `repeats` is true, an access may have a variable twice.
 LayoutProblem randomProblem(std::mt19937 &random, int32_t n, bool repeats) {
   LayoutProblem problem;
   for (int32_t v = 0; v < n; ++v)
@@ -64,7 +64,7 @@ LayoutProblem randomProblem(std::mt19937 &random, int32_t n, bool repeats) {
   return problem;
 }
 
-/// Returns the fewest bytes that any order copies.
+/// Returns the minimum number of bytes that any order copies.
 int64_t fewestBytes(const LayoutProblem &problem) {
   std::vector<int32_t> order(problem.variables.size());
   std::iota(order.begin(), order.end(), 0);
@@ -115,7 +115,7 @@ TEST(Layout, BroadcastsAcrossBatches) {
 TEST(Layout, OrdersOfPNodes) {
   LayoutProblem problem = problemOf(8, {{{{0, 1, 2, 3}, {4, 5, 6, 7}}}});
   EXPECT_TRUE(findLayout(problem).copies.empty());
-  // In another order too: no order of four is its own reverse.
+  // Also in another order, because no order of four is its own reverse.
   problem.batches.push_back({{{0, 1, 2, 3}, {5, 6, 7, 4}}});
   Layout layout = findLayout(problem);
   EXPECT_EQ(verifyLayout(problem, layout), "");
@@ -293,8 +293,8 @@ StaticBlock randomBlock(std::mt19937 &random, int operators) {
   return block;
 }
 
-/// Calls back with all sequences of batches: with every subset of ready
-/// operators, or only with all ready operators of a kind.
+/// Calls `callback` with all sequences of batches. A batch is any subset of
+/// ready operators, or only all ready operators of a kind.
 template <class Callback>
 void forEachSequence(const StaticBlock &block, bool allReady,
                      OperatorBatches &sequence, uint32_t done,
@@ -351,8 +351,8 @@ LaunchesAndBytes leastCost(const StaticBlock &block, bool allReady,
 } // namespace
 
 // The result is never worse than the search of the paper, which takes all ready
-// operators of a kind at a time in the best order. It is mostly as good as any
-// batches at all.
+// operators of a kind at a time in the best order. It is usually optimal over
+// all batchings.
 TEST(Batching, AgreesWithBruteForce) {
   std::mt19937 random(8);
   int64_t best = 0, rounds = 500 * timesIfLong(20);
@@ -397,7 +397,7 @@ TEST(Batching, Limits) {
   verifyBatching(block, batching, true);
   EXPECT_FALSE(batching.isBest);
   EXPECT_LE(batching.states, 500);
-  // One step of each copy at a time, in one batch.
+  // The batches run one step of all copies at a time.
   EXPECT_LE(batching.batches.size(), findBatching(cell).batches.size() + 1);
 }
 
@@ -442,7 +442,8 @@ TEST(Batching, VerifyFindsFaults) {
             "operator 0 runs twice or does not exist");
 }
 
-// ED-Batch, table 2: no more gather copies and bytes than with its layout.
+// ED-Batch, table 2: no more gather copies and bytes than with the paper's
+// layout.
 TEST(Batching, CellsOfThePaper) {
   for (const cells::Cell &cell : cells::all()) {
     SCOPED_TRACE(cell.name);
@@ -465,8 +466,8 @@ TEST(Batching, CellsOfThePaper) {
   }
 }
 
-// The search of the paper gives its numbers to the byte, so these are the cells
-// that the paper measured. This is open only for the inner cell of the
+// The search of the paper reproduces its numbers to the byte, so these are the
+// cells that the paper measured. This is unknown only for the inner cell of the
 // TreeLSTM.
 TEST(Batching, SearchOfThePaper) {
   BatchingOptions options;

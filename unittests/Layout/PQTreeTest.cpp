@@ -83,8 +83,8 @@ int64_t countOrders(const PQTree &tree, PQTree::Node node) {
   return count;
 }
 
-/// Returns the structure as text, which is the same for a tree that has not
-/// changed.
+/// Returns the structure as text. The text of an unchanged tree does not
+/// change.
 std::string textOf(const PQTree &tree, PQTree::Node node) {
   std::string text = std::to_string(node) + '(';
   for (PQTree::Node child : tree.children(node))
@@ -93,7 +93,8 @@ std::string textOf(const PQTree &tree, PQTree::Node node) {
 }
 std::string textOf(const PQTree &tree) { return textOf(tree, tree.root()); }
 
-/// All permutations of n elements, and those in which a set is consecutive.
+/// All permutations of n elements, and the permutations in which a set is
+/// consecutive.
 class AllOrders {
 public:
   explicit AllOrders(int32_t n) : n(n), wholes(size_t(1) << n) {
@@ -161,7 +162,7 @@ private:
 
 /// The data to compare after every reduction. In every order of the tree, all
 /// sets are consecutive (`verify`), so equal numbers mean equal sets of orders.
-/// With `list`, the orders are compared one by one.
+/// If `list` is true, the orders are compared one by one.
 struct Family {
   AllOrders &orders;
   bool list;
@@ -172,7 +173,7 @@ struct Family {
   Family(AllOrders &orders, bool list)
       : orders(orders), list(list), tree(orders.n), bits(orders.all()) {}
 
-  /// Returns whether the set fits.
+  /// Returns true if the set fits.
   bool add(uint32_t set) {
     AllOrders::Bits both = AllOrders::intersect(bits, orders.consecutive(set));
     int64_t size = AllOrders::size(both);
@@ -315,8 +316,8 @@ TEST(PQTree, IntervalsOfAHiddenOrderFit) {
   }
 }
 
-// With all pairs of neighbors, only the hidden order and its reverse are left;
-// another pair does not fit, and the tree does not change.
+// With all pairs of neighbors, only the hidden order and its reverse remain.
+// Another pair does not fit and does not change the tree.
 TEST(PQTree, OneOrderLeft) {
   for (int seed = 0; seed < 20; ++seed) {
     int32_t n = 3 + seed * 7;
@@ -337,7 +338,7 @@ TEST(PQTree, OneOrderLeft) {
 }
 
 // The number of visits of a reduction grows with its set, not with the tree or
-// the reductions before it, even if sets do not fit.
+// earlier reductions, even if sets do not fit.
 TEST(PQTree, VisitsLittle) {
   for (int32_t n : {1000, 1000000}) {
     Intervals intervals(n, n / 10, 18, n);

@@ -42,14 +42,15 @@ protected:
     base = body->getArgument(1);
   }
 
-  /// Returns the number that a constant in the code has.
+  /// Returns the value of a constant in the code.
   static int64_t evaluate(Value value) {
     APInt number;
     EXPECT_TRUE(matchPattern(value, m_ConstantInt(&number)));
     return number.getSExtValue();
   }
 
-  /// Returns the bytes from a pointer to an address that code computes from it.
+  /// Returns the distance in bytes from a pointer to an address that code
+  /// computes from it.
   static int64_t distance(Value from, Value address) {
     if (address == from)
       return 0;

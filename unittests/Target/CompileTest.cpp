@@ -52,7 +52,7 @@ TEST(Compile, AfterAFailedWrite) {
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
     EXPECT_TRUE(failed(result));
     EXPECT_NE(message.find("File too large"), std::string::npos) << message;
-    // Nothing is left behind.
+    // No file remains.
     std::error_code error;
     EXPECT_EQ(llvm::sys::fs::directory_iterator(folder, error),
               llvm::sys::fs::directory_iterator());

@@ -4,8 +4,8 @@ that reads the syntax trees of `ast`.
 
 The encoder is a child-sum TreeLSTM (Tai et al. 2015): a node may have any number of
 children. Its weights are random, since nothing is trained here, but it still finds equal
-parts. It is written for ONE tree and reads the objects of `ast` directly. `batch.vmap` runs
-it for many trees. Equal subtrees of a program are computed once.
+parts. It is written for ONE tree and reads the objects of `ast` directly. `batch.vmap` runs it on
+many trees. Equal subtrees of a program are computed once.
 
     $ python ast_encoder.py ast_encoder.py compare.py ../tree_lstm/compare.py
     ast_encoder.py is most like ../tree_lstm/compare.py, 0.90

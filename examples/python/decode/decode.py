@@ -3,13 +3,13 @@
 
 A step of the decoder reads one token, stores its keys and values in the caches of all layers,
 and computes the next token. The loop is written for ONE request and ends when that request
-ends. `batch.map` runs it for many requests. A lane whose request has ended takes the next
-request, so requests at different positions share each step.
+ends. `batch.map` runs it on many requests. A lane that finishes its request takes the next one, so
+requests at different positions share each step.
 
     $ python decode.py "5 17 99" "250 3"
 
-A prompt is a list of token numbers. FILE contains weights in the safetensors format, with
-Hugging Face's names for GPT-2 (weights.py). Without FILE the weights are random.
+A prompt is a list of token numbers. FILE contains weights in the safetensors format, with the
+Hugging Face names for GPT-2 (weights.py). Without FILE the weights are random.
 """
 
 import argparse

@@ -21,7 +21,7 @@ class Decoder:
     def __init__(self, arrays):
         transformers.logging.set_verbosity_error()
         vocabulary, width = arrays["wte.weight"].shape
-        # The positions of rows that have ended increase while other rows run.
+        # The positions of finished rows increase while other rows run.
         spare = numpy.zeros_like(arrays["wpe.weight"])
         arrays = {**arrays, "wpe.weight": numpy.concatenate([arrays["wpe.weight"], spare])}
         self.end = vocabulary - 1

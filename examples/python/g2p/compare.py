@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""compare.py [--words=N] [--rounds=N] [--threads=N] [FILE]: compares g2p.py with the code of g2p_en,
-which is NumPy and takes one word at a time, and with jax.vmap.
+"""compare.py [--words=N] [--rounds=N] [--threads=N] [FILE]: compares g2p.py with the code of
+g2p_en, which uses NumPy on one word at a time, and with jax.vmap.
 
 Prints the number of words with equal pronunciations, and the CPU and wall seconds for all words.
 Times are medians over rounds in which the programs take turns. A first round does not count.
-Compilation is separate. The words are drawn from FILE, or from Python's own documentation
+Compilation is separate. The words are drawn from FILE, or from the Python documentation
 (pydoc_data.topics). The exit code is 1 if a word differs.
 """
 
@@ -43,8 +43,8 @@ def draw(file, count):
 
 
 def original(wheel, folder):
-    """Imports g2p_en's network in its own code. Leaves out the imports for whole sentences
-    (NLTK and its data)."""
+    """Imports g2p_en's network in its own code. Omits the imports for whole sentences (NLTK and its
+    data)."""
     with zipfile.ZipFile(wheel) as files:
         files.extractall(folder)
     absent = "nltk", "nltk.corpus", "nltk.tokenize", "inflect"

@@ -3,14 +3,14 @@
 g2p_en.
 
 The network reads a word letter by letter. Then it returns one phoneme after another, until
-it returns the end of the word. It is written here for ONE word. `batch.vmap` runs it for
-many words, and each word takes as many steps as it needs.
+it returns the end of the word. It is written here for ONE word. `batch.vmap` runs it on many words,
+and each word takes as many steps as it needs.
 
     $ python g2p.py batching compiler
     batching B AE1 CH IH0 NG
     compiler K AH0 M P IH1 L ER0
 
-weights.py fetches the network's weights from PyPI at the first run.
+weights.py downloads the network's weights from PyPI on the first run.
 """
 
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""weights.py: fetches the weights of g2p_en, if they are not in the cache.
+"""weights.py: downloads the weights of g2p_en if they are not in the cache.
 
-g2p_en (https://github.com/Kyubyong/g2p, Apache License 2.0) has them in its wheel of 3 MB.
-The package is not installed, because importing it would fetch more files.
+g2p_en (https://github.com/Kyubyong/g2p, Apache License 2.0) has them in its wheel of 3 MB. The
+package is not installed, because importing it would download more files.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ SHA256 = "2a7aabf1fc7f270fcc3349881407988c9245173c2413debbe5432f4a4f31319f"
 
 
 def fetch():
-    """Returns the path of the wheel. Fetches it from PyPI if it is not in the cache."""
+    """Returns the path of the wheel. Downloads it from PyPI if it is not in the cache."""
     folder = os.path.join(os.environ.get("XDG_CACHE_HOME") or
                           os.path.expanduser("~/.cache"), "batch-examples")
     path = os.path.join(folder, WHEEL)

@@ -2,11 +2,11 @@
 """compare.py [--puzzles=N] [--rounds=N] [--threads=N] [--weights=FILE]: compares solver.py under
 batch.vmap, under jax.vmap, and in PyTorch, batched by hand (if PyTorch is installed).
 
-All use the same weights and puzzles. The puzzles were used neither in training nor for choosing
-the threshold at which the network stops, and none is a symmetric image of a training puzzle.
-Prints the number of puzzles with the same digits after the same number of loops, and CPU and wall
-seconds. Times are medians over rounds in which the programs take turns. A first round does not
-count. Compilation is separate. The exit code is 1 if a puzzle differs.
+All use the same weights and puzzles. The puzzles were used neither for training nor for choosing
+the threshold at which the network stops, and none is a symmetric image of a training puzzle. Prints
+the number of puzzles with the same digits after the same number of loops, and CPU and wall seconds.
+Times are medians over rounds in which the programs take turns. A first round does not count.
+Compilation is separate. The exit code is 1 if a puzzle differs.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 """solver.py [FILE]: a looped transformer solves Sudokus (of six by six cells).
 
 The same block runs repeatedly on a puzzle's cells, until the network predicts that the
-puzzle is solved. Easy puzzles take two or three loops, and hard ones up to the limit. The
-network is written here for ONE puzzle. `batch.vmap` runs it for many. FILE has weights from
-train.py (default: weights.npz).
+puzzle is solved. Easy puzzles take two or three loops, and hard ones up to the limit. The network
+is written here for ONE puzzle. `batch.vmap` runs it on many. FILE has weights from train.py
+(default: weights.npz).
 """
 
 import os
@@ -19,7 +19,7 @@ from jax import lax
 import sudoku
 
 WIDTH, HEADS = 64, 4
-MOST, SURE = 16, 2.0  # limit of loops, and the threshold of an earlier end
+MOST, SURE = 16, 2.0  # maximum number of loops, and the threshold for stopping earlier
 RELATION = numpy.array(sudoku.RELATION)
 
 
@@ -39,7 +39,7 @@ def block(w, h, puzzle):
 
 
 def answer(w, h):
-    """Returns a score for each digit of each cell, and a logit that all are right."""
+    """Returns a score for each digit of each cell, and the logit that all are correct."""
     return h @ w["answer"], h.mean(0) @ w["halt"] + w["doubt"]
 
 

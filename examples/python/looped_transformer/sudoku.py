@@ -32,8 +32,9 @@ def solutions(grid, most, order):
 
 
 def puzzle(seed, more=0.4):
-    """Returns a grid with one solution, and this solution. Some grids have only the digits
-    that this requires. Others also have up to a share `more` of the remaining digits."""
+    """Returns a grid with one solution, and this solution. Some grids have only the digits that are
+    required for a unique solution. Others also have up to a fraction `more` of the remaining
+    digits."""
     order = random.Random(seed)
     (solution,) = solutions([0] * CELLS, 1, order)
     grid = list(solution)

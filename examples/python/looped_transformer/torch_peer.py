@@ -34,7 +34,7 @@ class Solver:
         return (h @ self.w["answer"]).argmax(-1) + 1
 
     def compacted(self, grids):
-        """Removes puzzles that have ended from all tensors."""
+        """Removes finished puzzles from all tensors."""
         puzzles = self.w["digits"][grids]
         h, last = torch.zeros_like(puzzles), torch.zeros_like(puzzles)
         loops = torch.zeros(len(grids), dtype=torch.int32)
@@ -49,7 +49,7 @@ class Solver:
         return self.digits(last), loops
 
     def masked(self, grids):
-        """Also computes puzzles that have ended, but keeps their results."""
+        """Also computes finished puzzles, but keeps their results."""
         puzzles = self.w["digits"][grids]
         h = torch.zeros_like(puzzles)
         loops = torch.zeros(len(grids), dtype=torch.int32)

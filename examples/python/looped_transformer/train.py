@@ -2,10 +2,10 @@
 """train.py FILE [--steps=N] [--puzzles=N]: trains the network of solver.py, in less than two
 minutes on two cores, and writes its weights to FILE.
 
-A step runs the block once for each of 128 puzzles. It learns from the digits that the network
-predicts after that, and from its prediction whether they are right. If it predicts that they are
-right, or after the last loop, the next puzzle replaces this one. The puzzles are symmetric images
-of a few hundred.
+A step runs the block once for each of 128 puzzles. It learns from the digits that the network then
+predicts, and from its prediction whether they are correct. If it predicts that they are correct, or
+after the last loop, the next puzzle replaces this one. The puzzles are symmetric images of a few
+hundred.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def train(steps, puzzles, show):
         w, moments, known = learn(w, moments, float(count), rate, h, now[0], now[1] - 1)
         h, says, right = map(numpy.array, known)
         loops += 1
-        # Some puzzles continue, so that the network can change its prediction.
+        # Some puzzles continue so that the network can change its prediction.
         ends = (says > 0) & (generator.random(AT_ONCE) < 0.9) | (loops == solver.MOST)
         ended = numpy.flatnonzero(ends)
         solved += right[ended].tolist()

@@ -9,7 +9,7 @@ import numpy
 SHORT = 8  # maximum length of words in inputs of the first network
 MOST_KINDS = 9  # maximum number of kinds of a word
 UNKNOWN, UNKNOWN_ALNUM = 0, 1  # entries of words that are not in the dictionaries
-LONGEST = 37  # exceeds the length of their longest word
+LONGEST = 37  # exceeds the length of the longest word in the dictionaries
 NO_SCRIPT = 6
 OUTSIDE = 1  # the number for letters and pairs outside of the sentence
 
@@ -55,8 +55,8 @@ class Dictionary:
         kinds = numpy.zeros((len(self._kinds), MOST_KINDS), numpy.int32)
         for row, numbers in zip(kinds, self._kinds):
             row[:len(numbers)] = numbers
-        # For the second network, word 0 and kind 0 mean none. The row `none` has zeros for
-        # both networks.
+        # For the second network, word 0 and kind 0 mean that there is none. The row `none` has
+        # zeros for both networks.
         words = numpy.array(self._words, numpy.int32)
         none = len(network["word"])
         words[words == 0] = none

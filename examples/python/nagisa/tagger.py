@@ -4,13 +4,13 @@ pretrained networks of nagisa.
 
 The first network reads letters in both directions and predicts where words end. The second
 one spells each of these words, and reads the words in both directions. Both are written here
-as one program for ONE sentence. `batch.vmap` runs it for many sentences. The results of the
-first network determine the runs of the second one and their inputs.
+as one program for ONE sentence. `batch.vmap` runs it on many sentences. The results of the first
+network determine the runs of the second one and their inputs.
 
     $ python tagger.py 日本語の文章を単語に分けます。
     日本/名詞 語/名詞 の/助詞 文章/名詞 を/助詞 単語/名詞 に/助詞 分け/動詞 ます/助動詞 。/補助記号
 
-weights.py fetches nagisa's wheel from PyPI at the first run.
+weights.py downloads nagisa's wheel from PyPI on the first run.
 """
 
 import sys
@@ -29,7 +29,7 @@ END, SINGLE, BEFORE, AFTER = 2, 3, 4, 5  # tags; END, SINGLE: a word ends; other
 
 @batch.adt(kind="sequence")
 class Text:
-    """A sentence from a letter on. dictionary.py makes it."""
+    """A sentence from a letter on. dictionary.py creates it."""
     class End:
         pass
 
@@ -90,9 +90,9 @@ def lstm(w, name, x, state):
 
 @batch.function
 def read(text: Text, w, before):
-    """Runs the first network, and Viterbi's algorithm from the end. Returns a score for
-    each tag of the letter before, and this letter's best tag for each of these. Also returns a
-    state, and the best tags of the letters after."""
+    """Runs the first network, and the Viterbi algorithm from the end. Returns a score for each tag
+    of the letter before, and this letter's best tag for each of these. Also returns a state, and
+    the best tags of the letters after."""
     match text:
         case Text.End():
             return (w["follows"][AFTER], jnp.full(6, SINGLE, jnp.int32), zeros(WIDTH),
@@ -107,7 +107,7 @@ def read(text: Text, w, before):
             scores += w["tag_w"] @ jnp.concatenate([before[0], after[0]]) + w["tag_b"]
             scores = w["follows"] + scores[:, None]
             best = scores.max(0)
-            # Only differences of scores matter.
+            # Only differences between scores matter.
             return (best - best.max(), scores.argmax(0).astype(jnp.int32), after,
                     Path.Letter(next, path))
 

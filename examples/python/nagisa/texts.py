@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""texts.py: fetches Debian's manual pages in Japanese, if they are not in the cache.
+"""texts.py: downloads Debian's manual pages in Japanese if they are not in the cache.
 
 The package manpages-ja (4 MB) is unpacked in the cache, not installed.
 """
@@ -16,7 +16,7 @@ import weights
 
 
 def fetch():
-    """Returns the folder of the unpacked package. Fetches it with apt-get if it is missing."""
+    """Returns the directory of the unpacked package. Downloads it with apt-get if it is missing."""
     folder = weights.cache("manpages-ja")
     if not os.path.exists(folder):
         os.makedirs(weights.cache(), exist_ok=True)
@@ -36,7 +36,7 @@ def manual_pages():
     for file in sorted(glob.glob(os.path.join(fetch(), "usr/share/man/ja/*/*.gz"))):
         with gzip.open(file, "rt", encoding="utf-8", errors="replace") as lines:
             for line in lines:
-                # A request of roff ends a sentence. Other lines lose their escapes.
+                # A roff request ends a sentence. Other lines lose their escapes.
                 text.append("。" if line[0] in ".'" else re.sub(
                     r"\\(f.|[-&e|]|\(..|\*.)", "", line.strip()))
     return "".join(text)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""weights.py: fetches nagisa's wheel, if it is not in the cache, and reads its weights.
+"""weights.py: downloads nagisa's wheel if it is not in the cache, and reads its weights.
 
-nagisa (https://github.com/taishi-i/nagisa, MIT License) has them in its wheel of 22 MB. The
-wheel is unpacked in the cache, not installed, because it would install DyNet for training.
+nagisa (https://github.com/taishi-i/nagisa, MIT License) has them in its wheel of 22 MB. The wheel
+is unpacked in the cache, not installed, because installation would also install DyNet for training.
 """
 
 import glob
@@ -40,7 +40,7 @@ def cache(*names):
 
 
 def fetch():
-    """Returns the folder of the unpacked wheel."""
+    """Returns the directory of the unpacked wheel."""
     folder = cache("nagisa-" + VERSION)
     if not os.path.exists(folder):
         os.makedirs(cache(), exist_ok=True)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""compare.py [--chains=N] [--warmup=N] [--draws=N]: compares batch.sample and NumPyro's own NUTS on
-the model of baseball.py, with all chains at once, on one thread.
+"""compare.py [--chains=N] [--warmup=N] [--draws=N]: compares batch.sample and the NUTS of NumPyro
+on the model of baseball.py, with all chains at once, on one thread.
 
 For some parameters, the script prints both means, their distance in Monte-Carlo errors of both,
-and R-hat. Then it prints the effective samples of the parameter with the fewest, and CPU seconds
-including compilation; benchmarks/sample has numbers without it. The exit code is 1 if means differ
-by more than 4.5 errors.
+and R-hat. Then it prints the smallest number of effective samples of any parameter, and CPU seconds
+including compilation; benchmarks/sample has times without it. The exit code is 1 if means differ by
+more than 4.5 errors.
 """
 
 import argparse

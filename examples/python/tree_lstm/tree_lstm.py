@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """tree_lstm.py [FILE]: a TreeLSTM reads sentences by their parse trees.
 
-A node's state depends on those of its children. An output layer computes a score for each of
-five classes: in the Stanford Sentiment Treebank, sentiments. FILE can be a file of this
-treebank. Weights are random, since nothing is trained here. The function is for ONE tree, and
-calls itself. `batch.vmap` runs it for many trees, with all ready nodes at once. The model is
-that of examples/mlir/treelstm_nary.mlir (Tai et al. 2015).
+A node's state depends on the states of its children. An output layer computes a score for each of
+five classes, which are sentiments in the Stanford Sentiment Treebank. FILE can be a file of this
+treebank. Weights are random, since nothing is trained here. The recursive function takes ONE tree.
+`batch.vmap` runs it on many trees, with all ready nodes at once. The model is the same as in
+examples/mlir/treelstm_nary.mlir (Tai et al. 2015).
 
     $ python tree_lstm.py
     ((The baker) ((sold ((three (warm loaves)) (before sunrise))) .)): class 0

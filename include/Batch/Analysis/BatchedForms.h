@@ -78,13 +78,13 @@ public:
   BatchedForm lookup(Value value) const { return forms.lookup(value); }
   /// Returns true if the operator contains `op` unchanged from the kernel.
   bool isCopied(Operation *op) const { return copied.contains(op); }
-  /// Returns true if `position` is unknown when code is generated: it differs
-  /// from task to task, or it is computed from parameters. Loop counters are
-  /// known once loops are unrolled.
+  /// Returns true if `position` is unknown when code is generated because it
+  /// differs from task to task or is computed from parameters. Loop counters
+  /// are known once loops are unrolled.
   bool isUnknown(Value position) const;
   /// Returns true if `op` accesses a tensor at a position that may be out of
-  /// range: the position or the extent is unknown when code is generated. Also
-  /// returns true for all inserts that are not views.
+  /// range because the position or the extent is unknown when code is
+  /// generated. Also returns true for all inserts that are not views.
   bool picks(Operation *op) const;
   /// Returns the form of an operation whose operands have equal extents: Rows
   /// if one of them has that form, PerTask otherwise.

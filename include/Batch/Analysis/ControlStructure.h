@@ -1,4 +1,4 @@
-//===- ControlStructure.h - Structural control and recursion ----*- C++ -*-===//
+//===- ControlStructure.h - Structure of control flow -----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,10 +19,10 @@ namespace mlir::batch {
 struct TensorControl {
   enum Reason {
     Unstructured, ///< a function that is not one block of structured control
-                  ///< flow flow
-    Force,    ///< a `batch.force`
-    Element,  ///< an element of a computed tensor
-    Decision, ///< a branch, match or loop on a value of a tensor op
+                  ///< flow
+    Force,        ///< a `batch.force`
+    Element,      ///< an element of a computed tensor
+    Decision,     ///< a branch, match or loop on a value of a tensor op
   };
   Operation *op = nullptr;
   Reason reason = Unstructured;

@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Table of times by which passes choose strategies, levels, loop orders and
+// Table of times with which passes choose strategies, levels, loop orders and
 // executors for GPUs. The estimates that `count-rows` prints use their own
 // latencies (WorkCounts.cpp). The GPU is an NVIDIA H200; its results are stored
 // in benchmarks/results/gpu-first-hour-2026-11-27.json. The barriers and the
 // empty step are measured (`barriers` in that file). The host time comes from
 // an earlier measurement. The clock rate, the number of multiprocessors and the
-// cache size are those of the chip. All other values are fitted to `control` in
-// that file. test/Integration/check_gpu_choices.py compares the estimates with
-// these results.
+// cache size are properties of the chip. All other values are fitted to
+// `control` in that file. test/Integration/check_gpu_choices.py compares the
+// estimates with these results.
 //
 //===----------------------------------------------------------------------===//
 

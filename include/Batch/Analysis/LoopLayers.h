@@ -44,8 +44,8 @@ public:
   /// layers except layer 0 run round by round.
   void separateReaders();
 
-  /// Returns true for an op that any layer can recompute: it depends only on
-  /// the round, and its results are numbers or views.
+  /// Returns true for an op that any layer can recompute, because it depends
+  /// only on the round and its results are numbers or views.
   bool isFree(Operation *op) const { return free.contains(op); }
   /// Returns the layer of an op in the body. The op must not be free.
   unsigned getLayer(Operation *op) const { return layers[numbers.at(op)]; }
@@ -76,7 +76,7 @@ private:
   /// Recurrences, and nodes outside of recurrences, in an order in which they
   /// can run.
   SmallVector<SmallVector<unsigned>> components;
-  SmallVector<unsigned> layers; ///< by node
+  SmallVector<unsigned> layers; ///< layers by node
   unsigned numLayers = 0;
 };
 

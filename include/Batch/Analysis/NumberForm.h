@@ -27,7 +27,7 @@ inline constexpr int64_t kFewElements = 16;
 /// Maximum number of operations of a number form. Larger code takes long to
 /// compile, and its cost is no longer small compared with the cost of a task.
 inline constexpr int64_t kFewOperations = 4096;
-/// Number of operations as which an op of `math` counts, since it becomes a
+/// Number of operations that an op of `math` counts as, because it becomes a
 /// polynomial.
 inline constexpr int64_t kFunctionSize = 16;
 

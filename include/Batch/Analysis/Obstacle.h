@@ -1,4 +1,4 @@
-//===- Obstacle.h - Reason why something is not legal -----------*- C++ -*-===//
+//===- Obstacle.h - Obstacle to a transformation ----------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- StepProgram.h - A program in lock step -------------------*- C++ -*-===//
+//===- StepProgram.h - A program in lockstep --------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

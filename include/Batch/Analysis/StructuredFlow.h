@@ -1,4 +1,4 @@
-//===- StructuredFlow.h - Values in structured control ----------*- C++ -*-===//
+//===- StructuredFlow.h - Values in structured control flow -----*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,8 @@ namespace mlir::batch {
 
 /// Returns true if `value` may be used after `op` has run, or by ops in `op`.
 /// Requires that `op` is in the block that defines the value, at any depth, and
-/// that all control flow around it is structured: its regions have one block.
+/// that all control flow around it is structured, that is, its regions have one
+/// block.
 bool isLiveAfter(Value value, Operation *op);
 /// Returns true if `value` is defined before `op`, in its block or in a block
 /// around it.

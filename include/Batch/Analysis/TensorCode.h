@@ -13,7 +13,7 @@
 
 namespace mlir::batch {
 
-/// Returns `op` if it is a sum of products of floats with one result; null
+/// Returns `op` if it is a sum of products of floats with one result, and null
 /// otherwise.
 linalg::LinalgOp getContraction(Operation *op);
 

@@ -24,7 +24,7 @@ struct KernelTuning {
   std::optional<bool> onOneUnit;
 };
 
-/// Choices of a tuning file, which replace those of the cost models
+/// Choices of a tuning file, which replace the choices of the cost models
 /// (docs/reference/formats.md). `batch-run --tune` writes such files.
 class Tuning {
 public:

@@ -1,4 +1,4 @@
-//===- UnitCosts.h - Times that units take ----------------------*- C++ -*-===//
+//===- UnitCosts.h - Costs of work on units ---------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,8 @@ struct TaskWork {
   /// computes some of the columns reads all of it.
   double factorBytes = 0;
   double operations = 0; ///< operations on elements
-  /// Barriers inside the task: a reduction waits for those that it depends on.
+  /// Barriers inside the task: a reduction waits for the reductions on which it
+  /// depends.
   int64_t barriers = 0;
 };
 

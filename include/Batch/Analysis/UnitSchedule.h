@@ -23,8 +23,8 @@ struct UnitSchedule {
   int64_t stepsOnOneUnit = 0;
 };
 
-/// Decides which steps of a program one unit runs by itself, and sets the level
-/// of these steps. All units run the other steps of an instance together. The
+/// Decides which steps of a program a single unit runs, and sets the level of
+/// these steps. All units run the other steps of an instance together. The
 /// search goes from the inner regions to the outer ones. One unit runs all
 /// steps of consecutive ops, which may be loops and branches, if that makes the
 /// program faster. This saves barriers, but the work is not shared (Zhang et

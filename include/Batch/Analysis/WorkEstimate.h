@@ -1,4 +1,4 @@
-//===- WorkEstimate.h - How much an instance computes -----------*- C++ -*-===//
+//===- WorkEstimate.h - Work of an instance ---------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

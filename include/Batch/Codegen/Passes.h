@@ -1,4 +1,4 @@
-//===- Passes.h - Passes that make code from operators ----------*- C++ -*-===//
+//===- Passes.h - Passes that emit code for operators -----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Chooses which operators of a static block run together, so that the block
-// takes the fewest launches of batches and gather copies (ED-Batch, section 3:
+// Chooses which operators of a static block run together so that the block
+// needs the fewest launches of batches and gather copies (ED-Batch, section 3:
 // a grid search over batching orders, then the layout). Does not depend on IR.
 //
 //===----------------------------------------------------------------------===//
@@ -26,9 +26,9 @@ struct Operator {
   std::vector<int32_t> results;
 };
 
-/// Straight-line code: an operator follows those that write its operands. Every
-/// variable is written at most once; variables that are never written are
-/// inputs and parameters.
+/// Straight-line code: an operator follows the operators that write its
+/// operands. Every variable is written at most once; variables that are never
+/// written are inputs and parameters.
 struct StaticBlock {
   std::vector<Variable> variables;
   std::vector<Operator> operators;

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Computes an order of variables in memory in which the values that a batch of
-// operators reads and writes are next to each other. The order of the operators
-// is the same for all operands and results (ED-Batch, section 3.2 and appendix
-// B). Does not depend on IR.
+// operators reads and writes are adjacent. The order of the operators is the
+// same for all operands and results (ED-Batch, section 3.2 and appendix B).
+// Does not depend on IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ namespace batchrt {
 
 struct Variable {
   int64_t bytes = 0;
-  /// Variables of different spaces are never next to each other.
+  /// Variables of different spaces are never adjacent.
   int32_t space = 0;
 };
 

@@ -29,17 +29,17 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::desc(
           "Choose where control flow runs: 'linearize' (ahead of tensor code, "
           "in an inspector; fails if the program is not structural), "
-          "'lockstep' (block by block, on many lanes), 'mask' "
-          "(the same, call by call), 'lazy' (ahead, but waiting "
-          "where it needs a tensor), 'replicate' (on all units "
-          "that run the instance), 'none' (kernels only) or 'auto' "
+          "'lockstep' (block by block, on many lanes), 'mask' (the same, call "
+          "by call), 'lazy' (ahead, but waiting "
+          "where it needs a tensor), 'replicate' (on all units that run the "
+          "instance), 'none' (kernels only) or 'auto' "
           "(the strategy that fits the program)"),
       llvm::cl::init(Strategy::Auto)};
   Option<int64_t> instances{
       *this, "instances",
       llvm::cl::desc(
-          "Expect mini-batches of this many instances; with 1, "
-          "strategy 'auto' chooses 'replicate' wherever control flow depends "
+          "Expect mini-batches of this many instances; with 1, strategy 'auto' "
+          "chooses 'replicate' wherever control flow depends "
           "on tensors, even on GPUs and over data structures"),
       llvm::cl::init(64)};
   Option<InstanceLevel> level{
@@ -121,9 +121,8 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::init(false)};
   ListOption<std::string> specialize{
       *this, "specialize",
-      llvm::cl::desc(
-          "Generate separate code for these structural tests, such as "
-          "leaf or node(leaf,_)")};
+      llvm::cl::desc("Generate separate code for these structural tests, such "
+                     "as leaf or node(leaf,_)")};
   Option<int64_t> unroll{
       *this, "unroll",
       llvm::cl::desc("Compute this many levels of a recursion per call"),
@@ -229,7 +228,7 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
       *this, "format",
       llvm::cl::desc("Emit the kernel in this format: 'llvm' (LLVM dialect), "
                      "'isa' (PTX or assembly text), 'bin' or 'fatbin' (both "
-                     "need ptxas of a CUDA toolkit)"),
+                     "require ptxas from a CUDA toolkit)"),
       llvm::cl::init(CodeFormat::LLVM)};
 };
 

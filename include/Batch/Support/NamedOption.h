@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Options of passes, pipelines and tools whose values are an enumeration. LLVM
-// has such options too (cl::values), but its errors do not list the names.
+// also has such options (cl::values), but its errors do not list the names.
 //
 //===----------------------------------------------------------------------===//
 

@@ -132,8 +132,8 @@ Value StageEmitter::copiedPanel(const Reduction &reduction) {
   return b.offset(arguments.work, b.constant(copyOffsets[&reduction]));
 }
 
-/// Returns the columns of a square matrix whose rows are `rows`. In each round,
-/// blocks of 1, 2, 4, ... elements next to the diagonal change places.
+/// Returns the columns of a square matrix whose rows are `rows`. Each round
+/// exchanges blocks of 1, 2, 4, ... elements next to the diagonal.
 static SmallVector<Value> transpose(CodeBuilder &b, ArrayRef<Value> rows) {
   SmallVector<Value> matrix(rows);
   int64_t size = rows.size();
@@ -181,8 +181,8 @@ void StageEmitter::emitCopy(const Reduction &reduction, Value row,
         evaluator.eval(operand->get(), evaluator.operandIndices(map, at));
     return value ? evaluator.broadcast(value) : Value();
   };
-  // Writes the vector of columns from `column` on, in the reduction's row that
-  // is `after` rows after the current one.
+  // Writes the vector of columns from `column` on, in the row of the reduction
+  // that is `after` rows after the current one.
   auto write = [&](Value value, Value column, int64_t after) {
     Value k = b.add(loops.flatten(b, at), b.constant(after));
     Value place = b.add(b.mul(k, b.constant(panelWidth)), b.sub(column, first));

@@ -1,4 +1,4 @@
-//===- OperatorsToCPU.cpp - Operators to functions for a CPU --------------===//
+//===- OperatorsToCPU.cpp - Lower operators to CPU functions --------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -102,7 +102,7 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
           ", those of fewer than " + Twine(sharing.shareTasks) +
           " tasks not at all")
              .str();
-  // The needs of functions for another target are already known.
+  // The requirements of functions for another target are already known.
   int64_t taskScratch = plan.getTaskScratch();
   SmallVector<int64_t> raggedScratch(plan.getRaggedScratch());
   if (auto known = op->getAttrOfType<CodeAttr>(kCodeAttr)) {

@@ -15,12 +15,12 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The number of vectors of columns that are reduced at once.
+/// Number of vectors of columns that are reduced at once.
 static constexpr int64_t kColumnVectors = 4;
-/// The number of rows whose columns are reduced at once: independent sums hide
-/// the latency of an fma.
+/// Number of rows whose columns are reduced at once. Independent sums hide the
+/// latency of an fma.
 static constexpr int64_t kColumnRows = 4;
-/// The number of partial results of a reduction along the lanes.
+/// Number of partial results of a reduction along the lanes.
 static constexpr int64_t kLaneVectors = 4;
 
 void StageEmitter::reduceColumns(const Reduction &reduction,
@@ -49,7 +49,7 @@ void StageEmitter::reduceColumns(const Reduction &reduction,
   }
 }
 
-/// Combines partial results and then lanes, pairwise, always in this order.
+/// Combines partial results and then lanes, pairwise and always in this order.
 static CodeBuilder::Values combineAll(CodeBuilder &b, const PartialResults &how,
                                       int64_t lanes, ValueRange partial) {
   CodeBuilder::Values all(partial);
@@ -182,7 +182,7 @@ void StageEmitter::emitReduction(const Reduction &reduction, Value firstRow,
         reduceColumns(reduction, group, firstColumn, column, 1, true);
       });
     };
-    // Rows that end in different places are reduced one by one.
+    // Rows that end at different positions are reduced one by one.
     Value groups = b.constant(0);
     if (!ReductionLoops(reduction).isLimited()) {
       groups =

@@ -10,18 +10,18 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The bytes that a worker can keep in its second-level cache besides data that
+/// Bytes that a worker can keep in its second-level cache besides data that
 /// streams through.
 static constexpr int64_t kCachedBytes = int64_t(1) << 20;
-/// The FLOPs that a worker does while it reads a byte of parameters that are
+/// FLOPs that a worker executes while it reads a byte of parameters that are
 /// not in its cache, allowing for latency that prefetching does not hide.
-/// Measured on two cores with AVX-512: a dense layer (half a FLOP per byte and
-/// row) is faster by rows from about a hundred rows on.
+/// Measurement on two cores with AVX-512: a dense layer (half a FLOP per byte
+/// and row) is faster by rows from about a hundred rows on.
 static constexpr int64_t kFlopsPerByte = 48;
-/// With fewer FLOPs two workers save less than their barrier costs, a quarter
-/// of a microsecond if both have a core.
+/// With fewer FLOPs, two workers save less than the cost of their barrier,
+/// which is a quarter of a microsecond if each has its own core.
 static constexpr int64_t kSharedFlops = 1 << 16;
-/// The FLOPs that a worker does while it reads, computes elementwise and writes
+/// FLOPs that a worker executes while it reads, computes elementwise and writes
 /// a byte of rows.
 static constexpr int64_t kFlopsPerRowByte = 4;
 
@@ -55,8 +55,8 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
   for (int64_t bytes : plan.getRaggedScratch())
     sharing.taskBytes += bytes;
 
-  // Waiting for a full register tile of rows pays only if there are columns for
-  // more than one worker.
+  // Waiting for a full register tile of rows pays off only if there are columns
+  // for more than one worker.
   bool areCached = sharing.weightBytes <= kCachedBytes;
   int64_t tile = llvm::divideCeil(registers.maxRows, leading);
   if (columns <= getPanelWidth(columns, plan.getLanes()))

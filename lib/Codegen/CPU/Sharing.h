@@ -13,24 +13,25 @@
 
 namespace mlir::uprog {
 
-/// Sharing of a launch's tasks among a pool of workers. By rows: each worker
-/// takes some tasks, reads all parameters and waits for no other. By columns:
-/// each worker takes some columns of all tasks and waits after every stage. It
-/// reads only its share of the parameters, which stays in its cache from launch
-/// to launch, and tiles of rows stay full.
+/// Division of a launch's tasks among a pool of workers. By rows: each worker
+/// takes some tasks, reads all parameters and does not wait for others. By
+/// columns: each worker takes some columns of all tasks and waits after every
+/// stage. It reads only its share of the parameters, which stays in its cache
+/// from launch to launch, and tiles of rows stay full.
 struct Sharing {
-  /// A launch with at least this many tasks per worker is shared by rows.
+  /// A launch with at least this many tasks per worker is divided by rows.
   int64_t rowSplit;
-  /// A worker runs all stages on this many tasks before it takes the next
-  /// ones, so that their data stays in its cache; 0: on all.
+  /// A worker runs all stages on this many tasks before it takes the next ones,
+  /// so their data stays in its cache. 0: on all tasks.
   int64_t stageRows;
-  /// At least this many tasks are worth a barrier of workers. A single worker
-  /// runs fewer tasks, unless others run at the same time.
+  /// A launch needs at least this many tasks to be worth a barrier of workers.
+  /// A single worker runs fewer tasks, unless other tasks run at the same time.
   int64_t shareTasks;
 
-  // The quantities that determine the choice.
-  int64_t weightBytes = 0; ///< of parameters that contractions read
-  int64_t taskFlops = 0;   ///< of contractions; a ragged row counts like a task
+  // Quantities that determine the choice.
+  int64_t weightBytes = 0; ///< bytes of parameters that contractions read
+  int64_t taskFlops = 0;   ///< FLOPs of contractions; a ragged row counts like
+                           ///< a task
   int64_t taskBytes = 0;   ///< operands, results and intermediates of a task
 };
 

@@ -15,11 +15,12 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The most panels that are used together when there are few rows.
+/// Maximum number of panels that are used together when there are few rows.
 static constexpr int64_t kMaxPanels = 4;
-/// The bytes of a core's second-level cache that packed rows may fill.
+/// Bytes of a core's second-level cache that packed rows may fill.
 static constexpr int64_t kPackedBytes = int64_t(1) << 19;
-/// The most tiles of rows that use a panel before the next panel is used.
+/// Maximum number of tiles of rows that use a panel before the next panel is
+/// used.
 static constexpr int64_t kMaxTiles = 8;
 
 StageEmitter::StageEmitter(const StagePlan &plan, ModuleTables &tables,
@@ -55,7 +56,7 @@ void StageEmitter::planScratch(const Stage &stage) {
   int64_t lanes = evaluator.getLanes(), n = stage.space.columns();
   panelWidth = getPanelWidth(n, lanes);
   int64_t panels = llvm::divideCeil(n, panelWidth);
-  // One more vector, so that rows do not fall into the same cache sets.
+  // One additional vector, so that rows do not fall into the same cache sets.
   tileStride = std::min(panels, kMaxPanels) * panelWidth + lanes;
   hasPanels = false;
   packedRowBytes = 0;
@@ -98,7 +99,7 @@ void StageEmitter::planScratch(const Stage &stage) {
   // A tile must not have rows of two tasks.
   if (isOfTask)
     blockRowsMax = groupRows;
-  // Nor of two images.
+  // A tile must not have rows of two images.
   int64_t rowDim = stage.space.rank() - 2;
   if (gathered)
     blockRowsMax =
@@ -169,7 +170,7 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
   return function;
 }
 
-/// Returns this worker's share of `count` positions, as begin and end.
+/// Returns this worker's share of `count` positions, as its begin and end.
 std::pair<Value, Value> StageEmitter::getShare(Value count) {
   Value next = b.add(arguments.share, b.constant(1));
   return {b.div(b.mul(arguments.share, count), arguments.shares),
@@ -246,7 +247,8 @@ void StageEmitter::emitBlocks(Value first, Value last) {
         first, last, blockRowsMax, [&](Value task, Value from, Value to) {
           emitBlock(b.add(b.mul(task, most), from), b.sub(to, from));
         });
-  // Blocks of equal size: in a short last one, each panel would serve few rows.
+  // Blocks of equal size, because in a short last block, each panel would serve
+  // few rows.
   Value blocks = b.div(b.add(rows, b.sub(most, one)), most);
   b.loop(b.constant(0), blocks, 1, [&](Value block) {
     Value begin = b.div(b.mul(block, rows), blocks);
@@ -344,7 +346,7 @@ void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
                                        b.mul(ownGroups.second, perGroup))
                            : getShare(all);
   if (groupDims.empty()) {
-    // After the last panel comes the first one, for the next launch.
+    // After the last panel, prefetch the first one, for the next launch.
     emitPanelTiles(stage, blockRow, blockRows, first, last, b.constant(0),
                    first);
     return;
@@ -380,8 +382,8 @@ void StageEmitter::emitPanelTiles(const Stage &stage, Value blockRow,
   Value maxRows = b.constant(registers.maxRows);
   Value tiles =
       b.div(b.add(blockRows, b.constant(registers.maxRows - 1)), maxRows);
-  // Use several panels at once only if a single tile of few rows uses them:
-  // with more tiles a panel stays in the cache from tile to tile.
+  // Use several panels at once only if a single tile of few rows uses them.
+  // With more tiles, a panel stays in the cache from tile to tile.
   Value step = b.constant(std::min(panels, kMaxPanels));
   if (!copyOffsets.empty()) {
     step = one;

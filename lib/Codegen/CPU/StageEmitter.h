@@ -23,8 +23,8 @@ struct ReductionLoops;
 ///       for each tile of columns, of all or of this worker's share
 ///         copy or pack the columns of contractions that need it
 ///         for each tile of rows
-///           contractions and other reductions, each into a tile of its own
-///           for each row, each vector of columns: everything else
+///           contractions and other reductions, each into its own tile for each
+///           row, each vector of columns: everything else
 ///
 /// A "row" here is `columns()` elements: a row of a value with more inner
 /// dimensions is split into several. `groupDims` are the inner dimensions that
@@ -39,8 +39,8 @@ public:
   /// rowBegin, rowEnd, share, shares).
   func::FuncOp emit(int64_t number, StringRef name);
 
-  /// The bytes of a worker's scratch that the stages emitted so far need: for
-  /// n tasks min(fixed + n * perTask, most).
+  /// Bytes of a worker's scratch that the stages emitted so far need. For n
+  /// tasks, these are min(fixed + n * perTask, most) bytes.
   struct WorkerScratch {
     int64_t fixed = 0, perTask = 0, most = 0;
   };
@@ -59,8 +59,8 @@ private:
   };
 
   /// Memory to prefetch while a tile is computed: the share of the tile, which
-  /// is one of `tiles`, in the panel after all of them. Panels are counted over
-  /// all matrices. Null if there is one tile.
+  /// is one of `tiles`, in the panel after all of them. Panels are numbered
+  /// across all matrices. Null if there is only one tile.
   struct Ahead {
     Value panel, tile, tiles;
   };
@@ -87,14 +87,16 @@ private:
   void planGroups(const Stage &stage);
   /// Returns the indices of a row of the current matrix.
   Indices positionOf(Value row);
-  /// Returns the number of the current matrix, among those of `reduction`.
+  /// Returns the number of the current matrix among the matrices of
+  /// `reduction`.
   Value groupOf(const Reduction &reduction);
   void emitPacks(Value firstRow, Value rows, bool grouped);
   void emitPack(const Pack &pack, Value row, ArrayRef<Index> position);
   Value packedRow(const Pack &pack, Value row);
   void emitColumns(const Stage &stage, Value blockRow, Value blockRows);
   /// Emits the tiles of panels [first, last) of a matrix. The next panel is
-  /// `after`, counted over all matrices. Earlier matrices have `before` panels.
+  /// `after`, numbered across all matrices. Earlier matrices have `before`
+  /// panels.
   void emitPanelTiles(const Stage &stage, Value blockRow, Value blockRows,
                       Value first, Value last, Value before, Value after);
   /// Copies panel `panel` of B, for the task to which `row` belongs.
@@ -103,7 +105,8 @@ private:
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
                 const Columns &columns, const Ahead &ahead);
   /// Plans the panels into which gathered columns are packed, at most `panels`
-  /// at once, from byte `offset` of the worker's scratch on. Returns their end.
+  /// at once, starting at byte `offset` of the worker's scratch. Returns the
+  /// end of the panels.
   int64_t planColumns(const Stage &stage, int64_t panels, int64_t offset);
   /// Packs `panels` panels for the group of rows that begins at `blockRow`.
   void emitColumnPacks(Value blockRow, Value panel, Value panels);
@@ -124,7 +127,7 @@ private:
                    Value panels, Value firstColumn, bool accumulate);
   void emitCopied(const Reduction &reduction, Value tileRow, Value rows,
                   Value firstColumn, bool accumulate);
-  /// A row of a tile, and its indices without the column's.
+  /// A row of a tile, and its indices without the column index.
   struct RowPosition {
     Value row;
     Indices indices;
@@ -149,8 +152,8 @@ private:
   // State of the current stage.
   const Stage *stage = nullptr;
   StageArguments arguments;
-  /// The worker's scratch: tiles of results, panels of columns, then from
-  /// packsOffset on the rows of all packs, row by row.
+  /// The worker's scratch: tiles of results, then panels of columns, then,
+  /// starting at packsOffset, the rows of all packs, row by row.
   std::vector<Pack> packs;
   int64_t packsOffset = 0, packedRowBytes = 0;
   DenseMap<const Reduction *, size_t> packOf;
@@ -159,17 +162,17 @@ private:
     int64_t offset; ///< bytes from the start of the worker's scratch
   };
   DenseMap<const Reduction *, ColumnPack> columnPacks;
-  int64_t columnPanels = 0; ///< packed at once
+  int64_t columnPanels = 0; ///< panels packed at once
   DenseMap<Value, int64_t> tileOffsets;
   int64_t blockRowsMax = 0, tileStride = 0, panelWidth = 0;
   bool hasPanels = false, isOfTask = false;
   SmallVector<int64_t> groupDims; ///< sorted
-  int64_t groups = 1;             ///< matrices
+  int64_t groups = 1;             ///< number of matrices
   int64_t groupRows = 1; ///< rows of a task that share a matrix, if all differ
-  /// The begin and end of this worker's matrices, if `sharedDims` specifies
-  /// them.
+  /// Begin and end of this worker's matrices, if `sharedDims` specifies them.
   std::pair<Value, Value> ownGroups;
-  Indices groupPosition; ///< of the current matrix, one for each of groupDims
+  Indices groupPosition; ///< position of the current matrix, one index for each
+                         ///< of groupDims
   DenseMap<const Reduction *, int64_t> copyOffsets;
   WorkerScratch workerScratch;
 };

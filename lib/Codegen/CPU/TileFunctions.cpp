@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The distance at which a panel is prefetched into the first-level cache.
+/// Distance at which a panel is prefetched into the first-level cache.
 static constexpr int64_t kPrefetchBytes = 1024;
 /// A cache line, which one prefetch reads.
 static constexpr int64_t kLineBytes = 64;
@@ -91,7 +91,7 @@ func::FuncOp TileFunctions::getTile(const TileShape &shape, int64_t rows,
           pointer = b.offset(pointer, b.constant(place));
           Value columns = b.load(vector, pointer, bytes);
           // Panels come from the second-level cache or beyond, at a rate that
-          // the hardware's prefetcher alone cannot sustain.
+          // the hardware prefetcher alone cannot sustain.
           if (shape.streamed && place % kLineBytes == 0)
             LLVM::Prefetch::create(
                 b, b.offset(pointer, b.constant(kPrefetchBytes)), /*rw=*/0,
@@ -112,14 +112,14 @@ func::FuncOp TileFunctions::getTile(const TileShape &shape, int64_t rows,
           sum = vector::FMAOp::create(b, spread, columns, sum);
         };
         // Meanwhile, prefetch a share of the panel after all tiles into the
-        // second-level cache. A tile of fewer rows is the only tile.
+        // second-level cache. A tile with fewer rows is the only tile.
         auto fetchAhead = [&] {
           if (shape.streamed && 2 * rows >= tiles.maxRows)
             LLVM::Prefetch::create(b, b.offset(ahead, b.mul(k, aheadStep)),
                                    /*rw=*/0, /*hint=*/2, /*cache=*/1);
         };
-        // The fewer of rows and columns stay in registers next to the sums. The
-        // others pass through one register.
+        // Rows or columns, whichever are fewer, stay in registers next to the
+        // sums. The others pass through one register.
         if (rows < vectors) {
           SmallVector<Value> spread;
           for (int64_t row = 0; row < rows; ++row)

@@ -15,19 +15,19 @@
 
 namespace mlir::uprog {
 
-/// The register tiles that the target's vector registers allow.
+/// Register tiles that the target's vector registers allow.
 struct RegisterTiles {
   explicit RegisterTiles(int64_t registers);
 
-  int64_t budget;  ///< accumulators
-  int64_t maxRows; ///< rows of a tile that is one panel wide
+  int64_t budget;  ///< number of accumulators
+  int64_t maxRows; ///< maximum number of rows of a tile that is one panel wide
   /// Returns the number of panels that a tile of `rows` rows covers. With few
   /// rows, more columns are needed to hide the latency of an fma.
   int64_t panelsFor(int64_t rows) const;
 };
 
-/// The shape of a contraction's code, which all operators of a module with the
-/// same shape share.
+/// Shape of a contraction's code. All operators of a module with the same shape
+/// share this code.
 struct TileShape {
   Type element;        ///< f32 or f64
   int64_t lanes;       ///< elements of a vector
@@ -43,18 +43,18 @@ struct TileShape {
   std::string getSuffix() const;
 };
 
-/// Creates the register-tile functions of a module. Each adds in ascending
-/// order, one fma per step, whatever the number of rows and columns.
+/// Creates the register-tile functions of a module. Each function adds in
+/// ascending order, with one fma per step, whatever the number of rows and
+/// columns.
 class TileFunctions {
 public:
   TileFunctions(ModuleOp module, const RegisterTiles &tiles)
       : module(module), tiles(tiles) {}
 
   /// Returns the function f(A, B, C, depth, rows, panels, bytes from panel to
-  /// panel, ahead, step). It computes
-  /// C[rows][panels * width] = A[rows][depth] * B. If panels are streamed, it
-  /// also prefetches from `ahead` on, and advances by `step` bytes with each
-  /// step of the reduction.
+  /// panel, ahead, step). It computes C[rows][panels * width] = A[rows][depth]
+  /// * B. If panels are streamed, the function also prefetches, beginning at
+  /// `ahead`, and advances by `step` bytes with each step of the reduction.
   func::FuncOp get(const TileShape &shape);
 
 private:
@@ -62,7 +62,7 @@ private:
 
   ModuleOp module;
   RegisterTiles tiles;
-  std::map<std::string, func::FuncOp> dispatchers; ///< by name
+  std::map<std::string, func::FuncOp> dispatchers; ///< dispatchers by name
 };
 
 } // namespace mlir::uprog

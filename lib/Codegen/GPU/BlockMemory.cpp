@@ -15,11 +15,11 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The bytes of shared memory that a block may use on any chip.
+/// Bytes of shared memory that a block may use on any chip.
 static constexpr int64_t kLeastSharedMemory = 48 * 1024;
-/// The bytes for a quad of rows that products multiply, unless they need less.
+/// Bytes for a quad of rows that products multiply, unless they need less.
 static constexpr int64_t kFewRowBytes = 24 * 1024;
-/// The most bytes for such rows.
+/// Maximum number of bytes for such rows.
 static constexpr int64_t kManyRowBytes = 64 * 1024;
 
 RepeatedOperators::RepeatedOperators(ModuleOp module) {
@@ -128,8 +128,7 @@ LogicalResult BlockMemory::verify(ArrayRef<OperatorOp> operators,
   });
   OperatorOp op = operators[deepest - plans.begin()];
   return op.emitError("the products of this operator sum over too many "
-                      "elements: sums and rows "
-                      "need ")
+                      "elements: sums and rows need ")
          << getBytes() + controlBytes
          << " bytes of shared memory, but a block has " << most;
 }

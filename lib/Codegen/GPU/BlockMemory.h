@@ -13,14 +13,15 @@
 
 namespace mlir::uprog {
 
-/// Operators of a module that run at many steps: their tasks do not all have
-/// one known depth, and no block runs them by itself. Executors are chosen by
-/// these operators, and their parameters are worth keeping.
+/// Operators of a module that run at many steps, because their tasks do not all
+/// have one known depth and no block runs them by itself. These operators
+/// determine the choice of executors, and their parameters are worth keeping.
 class RepeatedOperators {
 public:
   explicit RepeatedOperators(ModuleOp module);
   bool contains(OperatorOp op) const { return !findReason(op); }
-  /// Returns why an operator is not one of these, or std::nullopt if it is.
+  /// Returns the reason why an operator does not run at many steps, or
+  /// std::nullopt if it does.
   std::optional<StringRef> findReason(OperatorOp op) const;
 
 private:
@@ -29,18 +30,18 @@ private:
 
 /// Contents of a block's shared memory for the operators of a module: the
 /// parameters that it keeps, the sums of products, and the rows that products
-/// multiply. The bytes that control flow takes are separate.
+/// multiply. The `controlBytes` of control flow are separate.
 class BlockMemory {
 public:
   using Plans = ArrayRef<std::unique_ptr<StagePlan>>;
 
   struct Options {
-    /// Number of blocks that share out a stage. 0: blocks of several levels
-    /// share out stages, so that no parameters are resident.
+    /// Number of blocks that run a stage together. 0: blocks of several levels
+    /// run stages, so no parameters are resident.
     int64_t units;
     int64_t blockSize;    ///< threads of a block
     int64_t sharedMemory; ///< bytes that a block may use
-    bool asyncCopies;     ///< the chip can copy to shared memory in background
+    bool asyncCopies;     ///< the chip can copy to shared memory asynchronously
     batch::Precision precision;
   };
 
@@ -48,17 +49,17 @@ public:
   BlockMemory(ModuleOp module, ArrayRef<OperatorOp> operators, Plans plans,
               const Options &options);
 
-  /// Returns why blocks do not keep the parameters of an operator.
+  /// Returns the reason why blocks do not keep the parameters of an operator.
   StringRef getReason(OperatorOp op) const;
 
   ResidentParameters parameters;
   ProductMemory products;
   int64_t controlBytes;
 
-  /// Returns all bytes except those that control flow takes.
+  /// Returns all bytes except `controlBytes`.
   int64_t getBytes() const { return products.rows + products.rowBytes; }
   /// Fails if this needs more shared memory than blocks have. Reports the error
-  /// at the operator whose sums need most.
+  /// at the operator whose sums need the most memory.
   LogicalResult verify(ArrayRef<OperatorOp> operators, Plans plans) const;
 
 private:

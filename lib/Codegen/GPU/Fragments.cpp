@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::uprog;
 using batch::Precision;
 
-/// The number of lanes that take the same rows.
+/// Number of lanes that take the same rows.
 static constexpr int64_t kGroup = 4;
 
 Type uprog::getFactorType(CodeBuilder &b, const FactorFormat &format) {
@@ -45,7 +45,7 @@ static Value toBF16(CodeBuilder &b, Value low, Value high) {
   return LLVM::BitcastOp::create(b, b.getI32Type(), pair);
 }
 
-/// Returns the words that hold `elements`.
+/// Returns the words that contain `elements`.
 static SmallVector<Value> toWords(CodeBuilder &b, const FactorFormat &format,
                                   ArrayRef<Value> elements) {
   SmallVector<Value> words;
@@ -85,7 +85,7 @@ Value uprog::roundFactors(CodeBuilder &b, const FactorFormat &format,
 }
 
 void uprog::unroll(Operation *loop, int64_t times) {
-  // Conversions pass it on to the branch at the end of the loop.
+  // Conversions pass the annotation on to the branch at the end of the loop.
   constexpr StringLiteral kAnnotation = "loop_annotation";
   if (loop->hasAttr(kAnnotation))
     return;
@@ -117,8 +117,8 @@ Value Fragments::pack(const FactorFormat &format, ArrayRef<Value> elements) {
 // holds row `group` + 8 * (r % 2), with k of the instruction from E * `member`
 // + 4 * E * (r / 2) on. Register r of the columns' fragment holds k from E *
 // `member` + 4 * E * r on (PTX ISA, "Matrix Fragments for mma.m16n8k8" and
-// following). Any k may be used if they are the same for rows and columns: an
-// instruction takes the next ones that each lane has.
+// following). Any values of k may be used if they are the same for rows and
+// columns. An instruction takes the next ones of each lane.
 CodeBuilder::Values Fragments::multiply(const FactorFormat &format,
                                         ArrayRef<Value> rows, Value column,
                                         ValueRange sums) {

@@ -17,20 +17,21 @@ namespace mlir::uprog {
 /// Returns the type of a factor in shared memory, of a round's rows or of
 /// resident parameters.
 Type getFactorType(CodeBuilder &b, const FactorFormat &format);
-/// Converts an element, or a vector of four, to the words that are stored
-/// there.
+/// Converts an element, or a vector of four elements, to the words that are
+/// stored there.
 Value roundFactors(CodeBuilder &b, const FactorFormat &format, Value elements);
 
-/// Makes LLVM unroll a loop `times` times, so that the loads of that many steps
-/// are in flight. An assembler would otherwise unroll it until no registers are
+/// Makes LLVM unroll a loop `times` times, so the loads of that many steps are
+/// in flight. Otherwise, an assembler would unroll it until no registers are
 /// left. A loop that has an annotation keeps it.
 void unroll(Operation *loop, int64_t times);
 
 /// Products of a warp's tile of 16 rows by 8 columns on tensor cores. Lanes are
-/// in groups of four. All lanes of a group take the same two rows and the same
-/// column: in each step, a vector of 16 bytes of each, adjacent along k. An
-/// instruction takes these in the same order for rows and columns. The bits of
-/// a row do not depend on the rows next to it.
+/// in groups of four. All lanes of a group multiply the same two rows by the
+/// same column. In each step, each lane loads 16 bytes of each; the vectors of
+/// a group are adjacent along k. An instruction takes them in the same order
+/// for rows and columns. The bits of a row do not depend on the rows next to
+/// it.
 class Fragments {
 public:
   Fragments(CodeBuilder &b, WordMath &m, Value lane);
@@ -38,10 +39,10 @@ public:
   /// Returns row 0 or 1 of this lane; getColumn() returns its column.
   Value getRow(int64_t number);
   Value getColumn() { return group; }
-  /// Returns the number of this lane in its group.
+  /// Returns the number of this lane within its group.
   Value getMember() { return member; }
-  /// Returns the element of the tile to which sum `sum` of this lane's four
-  /// belongs.
+  /// Returns the element of the tile to which sum number `sum` of this lane's
+  /// four sums belongs.
   Value getElement(int64_t sum);
 
   /// Packs parameters into one vector of factors, as in shared memory.

@@ -1,4 +1,4 @@
-//===- LaneReductions.cpp - Reductions that lanes share out ---------------===//
+//===- LaneReductions.cpp - Reductions that lanes divide ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,13 +15,13 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The least number of values that each lane reduces. A lane's loads are in
-/// flight together, whereas an exchange waits for the one before it. With fewer
+/// Minimum number of values that each lane reduces. The loads of a lane are in
+/// flight together, whereas an exchange waits for the previous one. With fewer
 /// lanes per element, a warp also computes more elements.
 static constexpr int64_t kLeast = 8;
 
-/// Returns the loop that lanes share out: the longest one. Of equally long
-/// loops, it is the last, along which values are adjacent.
+/// Returns the loop that is divided among lanes: the longest one. Among equally
+/// long loops, it is the last one, along which values are adjacent.
 static size_t findLoop(const ReductionLoops &loops) {
   size_t longest = 0;
   for (size_t i = 1; i < loops.dims.size(); ++i)
@@ -39,7 +39,7 @@ int64_t LaneReductions::countLanes(const Reduction &reduction) {
 }
 
 /// Returns true if the stage inserts into rows that it reads. The lanes of an
-/// element do not wait for each other before one of them stores.
+/// element do not wait for each other before one of them stores the element.
 static bool writesWhatItReads(const StagePlan &plan, const Stage &stage) {
   return llvm::any_of(stage.stores, [&](auto &stored) {
     auto &[value, storage] = stored;
@@ -56,8 +56,9 @@ LaneReductions::LaneReductions(const StagePlan &plan, const Stage &stage)
 
 int64_t LaneReductions::chooseLanes(const StagePlan &plan,
                                     const Stage &stage) const {
-  // With many elements, every lane has enough of them. Lanes then read adjacent
-  // values of neighbouring elements, unless adjacent values are reduced.
+  // With many elements, there are enough for every lane. Lanes then read
+  // adjacent values of neighboring elements, unless adjacent values are
+  // reduced.
   bool few = stage.space.leading() * stage.space.columns() < kWarp;
   int64_t most = 1;
   for (const Reduction &reduction : stage.reductions) {
@@ -110,8 +111,8 @@ CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
         partial = b.loop(b.constant(begin), b.constant(end), 1, partial, at);
         continue;
       }
-      // All lanes run this loop equally often, so that it can be unrolled. The
-      // rest follows.
+      // All lanes run this loop equally often, so it can be unrolled. The
+      // remaining values follow.
       int64_t rest = (end - begin) % count;
       partial = b.loop(b.constant(begin), b.constant(end - rest), count,
                        partial, [&](Value k, ValueRange values) {

@@ -1,4 +1,4 @@
-//===- LaneReductions.h - Reductions that lanes share out -------*- C++ -*-===//
+//===- LaneReductions.h - Reductions that lanes divide ----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,26 +13,25 @@
 
 namespace mlir::uprog {
 
-/// Reductions that several lanes of a warp share out, in a stage without
+/// Reductions that several lanes of a warp compute together, in a stage without
 /// products. Each of an element's n lanes reduces every n-th value, in
 /// ascending order. Then the lanes exchange partial results until all have the
-/// same. The number of lanes depends on sizes only, so that a row has the same
-/// bits in every mini-batch and on any number of blocks.
+/// same. The number of lanes depends on sizes only, so a row has the same bits
+/// in every mini-batch and on any number of blocks.
 class LaneReductions {
 public:
   LaneReductions(const StagePlan &plan, const Stage &stage);
 
-  /// Returns the number of lanes of an element, a power of two. 1: an element
-  /// has a lane to itself.
+  /// Returns the number of lanes per element, a power of two.
   int64_t getLanes() const { return lanes; }
-  /// Returns the rows of the elements that a warp computes at once;
-  /// getTileColumns() returns the columns.
+  /// Returns the number of rows of the elements that a warp computes at once;
+  /// getTileColumns() returns the number of columns.
   int64_t getTileRows() const { return kWarp / lanes / tileColumns; }
   int64_t getTileColumns() const { return tileColumns; }
 
   /// Returns the results of a reduction at an element, in all of its lanes, or
-  /// none after an error. This lane is number `member` of these. All lanes of a
-  /// warp must run the code.
+  /// none after an error. This lane is number `member` of these lanes. All
+  /// lanes of a warp must run the code.
   CodeBuilder::Values reduce(CodeBuilder &b, Evaluator &evaluator,
                              const Reduction &reduction, const Indices &element,
                              Value member) const;

@@ -1,4 +1,4 @@
-//===- OperatorsToGPU.cpp - Operators to functions of a gpu.module --------===//
+//===- OperatorsToGPU.cpp - Lower operators to a gpu.module ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,12 +29,12 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The address space of rows and parameters, global memory; see the NVVM
-/// dialect.
+/// Address space of rows and parameters, which are in global memory; see the
+/// NVVM dialect.
 static constexpr unsigned kGlobalMemory = 1;
 
 /// Returns true if the kernel only runs steps of plans. Otherwise its control
-/// flow keeps values in registers around stages.
+/// flow keeps values in registers across stages.
 static bool runsOnlyPlans(ModuleOp module) {
   WalkResult others = module.walk([](Operation *op) {
     auto run = dyn_cast<RunOp>(op);
@@ -45,8 +45,8 @@ static bool runsOnlyPlans(ModuleOp module) {
   return !others.wasInterrupted();
 }
 
-/// Emits the functions of a staged operator. Records their needs on `host`, the
-/// operator of which it is a copy.
+/// Emits the functions of a staged operator. Records their requirements on
+/// `host`, the operator of which it is a copy.
 static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
                                      const ResidentParameters &parameters,
                                      const ProductMemory &memory,
@@ -63,8 +63,8 @@ static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
         emitter.emit(s, batch::getStageName(host.getSymName(), s));
     if (emitter.hasFailed())
       return failure();
-    // Products take all registers. If they were inlined, they would spill the
-    // registers of the program around them.
+    // Products use all registers. If they were inlined, they would spill the
+    // registers of the surrounding program.
     ArrayRef<Reduction> reductions = plan.getStages()[s].reductions;
     if (llvm::any_of(reductions, [](const Reduction &reduction) {
           return bool(reduction.packed);
@@ -126,8 +126,8 @@ struct ConvertOperatorsToGPUPass
     : batch::impl::ConvertOperatorsToGPUPassBase<ConvertOperatorsToGPUPass> {
   using ConvertOperatorsToGPUPassBase::ConvertOperatorsToGPUPassBase;
 
-  /// Returns the level of the blocks that share out stages, or std::nullopt if
-  /// there are several levels.
+  /// Returns the level of the blocks that run stages together, or std::nullopt
+  /// if there are several levels.
   std::optional<Level> findSharingLevel() {
     std::set<Level> levels;
     getOperation()->walk([&](RunOp run) {
@@ -211,7 +211,8 @@ struct ConvertOperatorsToGPUPass
       plan->getOperator().erase();
   }
 
-  /// Returns the number of blocks that share a stage, as far as it is known.
+  /// Returns the number of blocks that run a stage together, as far as it is
+  /// known.
   int64_t getUnits(Level level) {
     if (level != Level::Cluster)
       return level == Level::Device ? blocks : 1;

@@ -22,13 +22,15 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The number of vectors of rows that a thread copies together, in general and
-/// on tensor cores. On tensor cores, a block has many threads, each with half
-/// the registers.
+/// Number of vectors of rows that a thread copies together, in general and on
+/// tensor cores. On tensor cores, a block has many threads, each with half as
+/// many registers.
 static constexpr int64_t kCopies = 8, kRoundedCopies = 6;
-/// The most loads for these that are in flight, if a vector takes several.
+/// Maximum number of loads for these vectors that are in flight, if a vector
+/// takes several loads.
 static constexpr int64_t kLoads = 16;
-/// The most bytes for sums. They limit the tiles that are worked on at once.
+/// Maximum number of bytes for sums. It limits the tiles that are processed at
+/// once.
 static constexpr int64_t kMostSumBytes = 16 * 1024;
 
 int64_t ProductEmitter::countTiles(const ProductPlan &plan, int64_t warps) {
@@ -63,7 +65,7 @@ Value ProductEmitter::getMemory(int64_t offset, Value bytes) {
   return m.offset(parameters.getMemory(b, offset), bytes);
 }
 
-/// Returns the first of `values` for number 0, the second for 1, ...
+/// Returns the first of `values` for number 0, the second for 1, and so on.
 static Value pick(WordMath &m, Value number, ArrayRef<Value> values) {
   Value picked = values[0];
   for (size_t i = 1; i < values.size(); ++i)
@@ -93,8 +95,8 @@ static Value pick(WordMath &m, Value number, ArrayRef<int64_t> values) {
 
 using Items = ItemShare<WordMath>;
 
-/// Returns the number of loads that make an element of `value`, up to kLoads.
-/// An element of a view comes from one of its operands.
+/// Returns the number of loads that compute an element of `value`, up to
+/// kLoads. An element of a view comes from one of its operands.
 static int64_t countLoads(Value value, DenseMap<Value, int64_t> &known) {
   Operation *op = value.getDefiningOp();
   if (!op || isa<StageOp>(op))
@@ -172,8 +174,8 @@ ProductEmitter::Spot ProductEmitter::spotAt(const PieceGroup &group,
 }
 
 /// Returns the address of a factor in global memory if the factor is stored
-/// there unchanged and may be copied in the background; else null. Passes that
-/// clean up remove its load, which is then unused.
+/// there unchanged and may be copied asynchronously, and null otherwise.
+/// Cleanup passes remove its load, which is then unused.
 Value ProductEmitter::addressOf(Value factor, int64_t bytes) {
   auto load = factor.getDefiningOp<LLVM::LoadOp>();
   if (!load || bytes > FactorFormat::kVectorBytes ||
@@ -188,7 +190,7 @@ void ProductEmitter::copySpots(const ProductPlan::Round &round,
   const FactorFormat &format = round.format;
   struct Copy {
     Value value;
-    Value from; ///< null: it is not copied in the background
+    Value from; ///< null: not copied asynchronously
     Value at, inside;
     int64_t bytes;
   };
@@ -284,7 +286,7 @@ void ProductEmitter::findRows(const ProductPlan::Round &round, const Rows &rows,
 void ProductEmitter::copyFoundRows() {
   if (!found)
     return;
-  // Until here, only the addresses that were found stay in registers.
+  // Up to this point, only the addresses that were found stay in registers.
   Value first = m.narrow(batch::makeOpaque(b, b.getLoc(), m.widen(thread)));
   b.when(found->mine, [&] {
     Value total = m.mul(found->rows.count, found->group.perRow());
@@ -456,7 +458,7 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
   };
   if (format.usesTensorCores())
     return multiplyAll(plan.tileRows, false);
-  // A single row is not multiplied as four.
+  // A single row is not multiplied as four rows.
   auto multiplyRows = [&](bool takesSlices) {
     b.when(
         m.less(rows.count, m.constant(2)), [&] { multiplyAll(1, takesSlices); },
@@ -571,7 +573,7 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
   auto take = [&](Value vector, int64_t i) -> Value {
     return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{i});
   };
-  // Sum r * columnCount + c is that of row r and column c.
+  // Element r * columnCount + c of `sums` is the sum of row r and column c.
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
   CodeBuilder::Values sums(operands.rowCount * operands.columnCount, zero);
   auto add = [&](Value k, ValueRange partials) {
@@ -602,8 +604,8 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
     }
     return next;
   };
-  // Emit several steps without a loop around them, so that their loads are in
-  // flight together, as far as registers hold them.
+  // Emit several steps without a loop around them, so that as many loads are in
+  // flight as the registers can hold.
   Value first = m.mul(lane, width);
   int64_t step = kLanes * width, steps = 4;
   if (operands.columnCount == FactorFormat::kTileColumns)
@@ -672,10 +674,10 @@ ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
 }
 
 /// In each step, a lane sends half of its partial sums to the lane that keeps
-/// these, and adds the sums that it receives to the other half. It sends half
-/// of the columns as long as it has several. Lanes that have a single sum
-/// exchange it, and all end with the same value. So the order in which lanes'
-/// partial sums are added up does not depend on the number of rows.
+/// these sums, and adds the sums that it receives to the other half. It sends
+/// half of the columns as long as it has several. Lanes that have a single sum
+/// exchange it, and all end with the same value. The order in which partial
+/// sums of lanes are added therefore does not depend on the number of rows.
 Value ProductEmitter::addUp(ArrayRef<Value> partials, size_t columns) {
   SmallVector<Value> sums(partials);
   for (int64_t distance = kLanes / 2; distance > 0; distance /= 2) {

@@ -17,9 +17,10 @@
 namespace mlir::uprog {
 
 /// Offsets of rows and sums of products in a block's shared memory, in bytes
-/// from its beginning. Both follow the parameters that the block keeps.
+/// from the beginning of the memory. Both follow the parameters that the block
+/// keeps.
 struct ProductMemory {
-  /// The most rows that this memory holds at once.
+  /// Maximum number of rows that this memory holds at once.
   static constexpr int64_t kMostRows = 64;
 
   int64_t sums = 0;
@@ -30,12 +31,13 @@ struct ProductMemory {
 ///
 /// Without tensor cores, a warp computes a tile of 4 rows by 8 columns of sums,
 /// or a slice of 2 of these columns. Both may have one row instead of 4. The
-/// lanes share out k: each adds up its share of all these sums with one fma per
-/// term, and lanes read adjacent vectors. Then lanes exchange sums until each
-/// has one. On tensor cores, the tile has 16 rows, and a lane has four sums.
+/// lanes divide k among them: each computes its share of all these sums with
+/// one fma per term, and lanes read adjacent vectors. Then lanes exchange sums
+/// until each has one. On tensor cores, the tile has 16 rows, and a lane has
+/// four sums.
 class ProductEmitter {
 public:
-  static constexpr int64_t kLanes = 32; ///< of a warp
+  static constexpr int64_t kLanes = 32; ///< lanes of a warp
 
   using Columns = ColumnShare<WordMath>;
   using Rows = RowShare<WordMath>;
@@ -47,7 +49,7 @@ public:
                  const ResidentParameters &parameters, ModuleTables &tables,
                  CodeBuilder &b, Evaluator &evaluator, int64_t warps);
 
-  /// Returns the number of tiles that a block's warps work on between two
+  /// Returns the number of tiles that a block's warps process between two
   /// barriers.
   static int64_t countTiles(const ProductPlan &plan, int64_t warps);
   int64_t countTiles() const { return countTiles(plan, warps); }
@@ -59,8 +61,8 @@ public:
   /// Starts the code of the stage.
   void begin(Value thread, Value warp, Value lane);
   /// Computes the addresses of the rows that are copied first, of `rows` of a
-  /// stage with `quads` quads. The plan contains the addresses, so that they
-  /// may be read before other steps have written the rows themselves.
+  /// stage with `quads` quads. The plan contains the addresses, so they may be
+  /// read before other steps have written the rows themselves.
   void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads);
   /// Copies the rows whose addresses findRows() has computed.
   void copyFoundRows();
@@ -68,7 +70,7 @@ public:
   void copyRows(const ProductPlan::Round &round, const Rows &rows);
   /// Computes the shares of a round for the first `count` of `tiles`. Their
   /// first row is number `firstRow` of `rows`, and their first column of tiles
-  /// is number `firstTurn` of the block's.
+  /// is number `firstTurn` of the block's columns of tiles.
   void multiply(const ProductPlan::Round &round, const Rows &rows,
                 Value firstRow, const Columns &columns, const Slices &slices,
                 Value firstTurn, const Tiles &tiles, Value count);
@@ -78,24 +80,26 @@ public:
 private:
   /// Factors of a share of one tile, as a warp finds them.
   struct Operands {
-    Value rows;       ///< the address of the tile's first row, in shared memory
-    Value lastRow;    ///< the number of the last row that exists
-    Value parameters; ///< the address of the tile's first column
-    Value stride;     ///< bytes from one column to the next
-    Value firstColumn; ///< of the requested columns
-    /// The number of the last column that exists. Null: the tile has all.
+    Value rows;        ///< address of the tile's first row, in shared memory
+    Value lastRow;     ///< number of the last row that exists
+    Value parameters;  ///< address of the tile's first column
+    Value stride;      ///< bytes from one column to the next
+    Value firstColumn; ///< first of the requested columns
+    /// The number of the last column that exists; null if all columns of the
+    /// tile exist.
     Value lastColumn;
-    int64_t rowCount = 0, columnCount = 0; ///< the requested ones
+    int64_t rowCount = 0, columnCount = 0; ///< numbers of requested rows and
+                                           ///< columns
     Value depth;
-    int64_t commonDepth = 0;  ///< divides all depths that are possible
+    int64_t commonDepth = 0;  ///< common divisor of all possible depths
     bool areResident = false; ///< shared memory holds the parameters as factors
-    bool whole = false;       ///< they may be read in vectors
+    bool whole = false;       ///< factors may be read in vectors
   };
 
   /// Factors of a row that are loaded in the same way.
   struct Piece {
     const Reduction *reader;
-    int64_t begin, end; ///< of k
+    int64_t begin, end; ///< range of k
     int64_t at;         ///< bytes from the beginning of a row
     int64_t width;      ///< elements that are loaded at once
 
@@ -104,11 +108,11 @@ private:
   /// Pieces of the same extent, which threads load in one loop.
   struct PieceGroup {
     SmallVector<Piece, 2> pieces;
-    int64_t copies; ///< of each piece that a thread makes at once
+    int64_t copies; ///< copies of each piece that a thread makes at once
 
     int64_t perRow() const { return pieces.front().perRow(); }
   };
-  /// Place that a thread copies in each piece of a group.
+  /// Element that a thread copies in each piece of a group.
   struct Spot {
     Value own; ///< the row's number in shared memory
     Value k;   ///< elements from the beginning of the piece
@@ -117,14 +121,14 @@ private:
   };
 
   /// Result of findRows(): the addresses of `arguments` for each of a thread's
-  /// spots, null if the block has no rows.
+  /// spots, or null if the block has no rows.
   struct FoundRows {
     const ProductPlan::Round *round;
     PieceGroup group;
     SetVector<BlockArgument> arguments;
     SmallVector<Value> pointers;
     Rows rows;
-    Value mine; ///< whether the block has rows
+    Value mine; ///< flag that is set if the block has rows
 
     int64_t spots() const { return pointers.size() / arguments.size(); }
   };
@@ -150,14 +154,15 @@ private:
                                     const Operands &operands);
   CodeBuilder::Values multiplyFragments(const ProductPlan::Round &round,
                                         const Operands &operands);
-  /// Loads the parameters of a vector of factors from global memory, from `k`
-  /// on. Beyond `depth`, factors are zeros.
+  /// Loads the parameters of a vector of factors from global memory, starting
+  /// at `k`. Beyond `depth`, factors are zeros.
   SmallVector<Value> loadParameters(const FactorFormat &format, Value column,
                                     Value k, const Operands &operands);
   Value getMemory(int64_t offset, Value bytes);
-  /// Adds up the partial sums of all lanes, for `columns` columns and one or
-  /// four rows. Each lane gets one of the sums. Lanes have them in order,
-  /// column by column, and equally many adjacent lanes have the same sum.
+  /// Adds the partial sums of all lanes, for `columns` columns and one or four
+  /// rows. Returns one of the sums in each lane. The sums are in column-major
+  /// order over the lanes, and each sum is in the same number of adjacent
+  /// lanes.
   Value addUp(ArrayRef<Value> partials, size_t columns);
 
   const Stage &stage;

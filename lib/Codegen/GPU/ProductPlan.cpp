@@ -21,8 +21,8 @@ int64_t FactorFormat::padded(int64_t depth) const {
 
 int64_t FactorFormat::stride(int64_t depth) const {
   int64_t own = padded(depth) * bytes();
-  // On tensor cores, eight lanes at a time read 16 bytes each, 64 bytes of each
-  // of two rows. Otherwise lanes read one row.
+  // On tensor cores, eight lanes at a time read 16 bytes each: 64 bytes of each
+  // of two rows. Otherwise, lanes read one row.
   return usesTensorCores() ? llvm::alignTo(own + 64, 128) - 64 : own;
 }
 
@@ -36,8 +36,9 @@ FactorFormat uprog::getFormat(const StagePlan &plan, const Reduction &reduction,
 
 namespace {
 /// Source of the factors of a share's rows: the elements of `value` at the
-/// indices that `map` specifies. Its dimensions are a row of the stage, the
-/// stage's inner dimensions, and k from the share's beginning.
+/// indices that `map` specifies. The dimensions of `map` are a row of the
+/// stage, the inner dimensions of the stage, and k from the beginning of the
+/// share.
 struct RowSource {
   Value value;
   AffineMap map;
@@ -49,8 +50,8 @@ struct RowSource {
 };
 } // namespace
 
-/// Returns whether `condition` holds for all k of a share, or std::nullopt if
-/// it holds for some of them or depends on the row.
+/// Returns true or false if `condition` holds for all k of a share or for none.
+/// Returns std::nullopt if it holds for some of them or depends on the row.
 static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
                                  int64_t depth) {
   AffineExpr index = map.getResult(condition.dim);
@@ -64,7 +65,8 @@ static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
                       getAffineConstantExpr(k, map.getContext()));
     return cast<AffineConstantExpr>(value).getValue() < condition.limit;
   };
-  // A concatenated operand's indices are those of the result less a constant.
+  // The indices of a concatenated operand are the indices of the result minus a
+  // constant.
   if (!index.isPureAffine() || at(0) != at(depth - 1))
     return std::nullopt;
   return at(0) == condition.below;
@@ -111,9 +113,9 @@ static RowSource findSource(const Reduction &product, int64_t begin,
   return found;
 }
 
-/// Returns the sources of a share's factors. There is one for each piece if all
-/// pieces can be adjacent without zeros between them, else one for the whole
-/// share.
+/// Returns the sources of a share's factors. There is one source for each piece
+/// if all pieces can be adjacent without zeros between them, and one for the
+/// whole share otherwise.
 static SmallVector<RowSource> findSources(const ProductPlan::Share &share,
                                           const FactorFormat &format) {
   SmallVector<RowSource> sources;
@@ -161,7 +163,7 @@ public:
 
 private:
   /// Finds the share's rows in the last round, or adds them to it. Returns
-  /// false if they do not fit there.
+  /// false if they do not fit.
   bool place(ProductPlan::Share &share) {
     ProductPlan::Round &round = plan.rounds.back();
     const FactorFormat &format = round.format;
@@ -218,9 +220,10 @@ private:
 
   ProductPlan &plan;
   int64_t rowBytes;
-  // Of the last round:
+  // State of the last round:
   int64_t used = 0;                                  ///< bytes of a row
-  SmallVector<std::pair<RowSource, int64_t>> placed; ///< with their offsets
+  SmallVector<std::pair<RowSource, int64_t>> placed; ///< sources with their
+                                                     ///< offsets
 };
 } // namespace
 

@@ -20,16 +20,16 @@ struct FactorFormat {
   static constexpr int64_t kVectorBytes = 16;
   static constexpr int64_t kTileColumns = 8;
 
-  /// Makes the format of products of `element`, f32 or f64. Only f32 is
+  /// Creates the format of products of `element`, f32 or f64. Only f32 is
   /// rounded.
   FactorFormat(Type element, batch::Precision precision)
       : element(element), precision(precision) {}
 
-  Type element;               ///< in global memory, and of sums
-  batch::Precision precision; ///< F32: as in memory, not on tensor cores
+  Type element;               ///< element type in global memory, and of sums
+  batch::Precision precision; ///< F32: as in memory, without tensor cores
 
   bool usesTensorCores() const { return precision != batch::Precision::F32; }
-  /// Returns the bytes of a factor.
+  /// Returns the size of a factor in bytes.
   int64_t bytes() const {
     return precision == batch::Precision::BF16 ? 2
                                                : batch::elementBytes(element);
@@ -40,13 +40,13 @@ struct FactorFormat {
   int64_t step() const { return usesTensorCores() ? 4 * vector() : vector(); }
   int64_t tileRows() const { return usesTensorCores() ? 16 : 4; }
   int64_t padded(int64_t depth) const;
-  /// Returns the largest extent of k that a warp adds up for a sum. Lanes
-  /// exchange sums at the end of each share, except on tensor cores. There,
-  /// each step waits for the sums of the last one, and tiles are larger and
-  /// fewer.
+  /// Returns the largest extent of k that a warp adds for a sum. Lanes exchange
+  /// sums at the end of each share, except on tensor cores. There, each step
+  /// waits for the sums of the previous one, and tiles are larger and fewer.
   int64_t share() const { return usesTensorCores() ? 256 : 512; }
-  /// Returns the bytes from a row or column of `depth` factors to the next.
-  /// Factors that lanes of a warp read at once are in different banks.
+  /// Returns the distance in bytes from a row or column of `depth` factors to
+  /// the next. Factors that lanes of a warp read at once are in different
+  /// banks.
   int64_t stride(int64_t depth) const;
 
   bool operator==(const FactorFormat &other) const {
@@ -62,13 +62,13 @@ struct FactorFormat {
 ///     for each tile of sums and each share of k of a product: one warp
 ///   for each element: add up its shares, in order
 ///
-/// One round is enough if the rows fit. Shares depend on sizes only, so that a
-/// row has the same bits in every mini-batch and on any number of blocks.
+/// One round is enough if the rows fit. Shares depend only on sizes, so a row
+/// has the same bits in every mini-batch and on any number of blocks.
 struct ProductPlan {
   /// Range of k of the rows that products multiply.
   struct Segment {
     const Reduction *reader; ///< the first product that reads it
-    int64_t begin, end;      ///< of k
+    int64_t begin, end;      ///< range of k
     int64_t at;              ///< bytes from the beginning of a row
   };
   /// Range of k of a product.
@@ -82,22 +82,22 @@ struct ProductPlan {
   struct Round {
     FactorFormat format;
     SmallVector<Segment, 2> segments;
-    size_t first = 0, count = 0; ///< shares
+    size_t first = 0, count = 0; ///< first share and number of shares
     int64_t stride = 0;          ///< bytes from one row to the next
   };
 
-  /// Makes the plan for rows that have space for `rowBytes`; 0: for all that
-  /// they need.
+  /// Creates the plan for rows that have space for `rowBytes` bytes. 0: for all
+  /// bytes that they need.
   ProductPlan(const StagePlan &plan, const Stage &stage,
               batch::Precision precision, int64_t rowBytes = 0);
 
   SmallVector<const Reduction *> products;
-  SmallVector<Share> shares; ///< those of a product one after the other
+  SmallVector<Share> shares; ///< all shares, grouped by product
   SmallVector<Round, 1> rounds;
   int64_t tileRows = 4;
-  int64_t sumBytes = 0; ///< of one share of one tile
+  int64_t sumBytes = 0; ///< bytes of one share of one tile
 
-  /// Returns the most bytes that a round needs for a row.
+  /// Returns the maximum number of bytes that a round needs for a row.
   int64_t rowBytes() const;
   int64_t tileElements() const { return tileRows * FactorFormat::kTileColumns; }
 };

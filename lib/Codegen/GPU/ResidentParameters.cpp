@@ -20,7 +20,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The name of the shared memory that a launch adds to a block.
+/// Name of the shared memory that a launch adds to a block.
 static constexpr StringLiteral kMemory = "block_memory";
 
 int64_t ResidentMatrix::shareBytes() const {
@@ -31,7 +31,7 @@ int64_t ResidentMatrix::tileBytes() const {
   return llvm::divideCeil(depth, format.share()) * shareBytes();
 }
 
-/// Returns true if two readers take the same bytes.
+/// Returns true if two readers read the same bytes.
 static bool isSame(const ResidentMatrix &a, const ResidentMatrix &b) {
   return a.packed.getPanels() == b.packed.getPanels() &&
          a.packed.getNOffset() == b.packed.getNOffset() &&
@@ -195,7 +195,7 @@ void ResidentParameters::emitLoad(const ResidentMatrix &matrix, CodeBuilder &b,
                kOffset % vector == 0;
   int64_t width = whole ? vector : 1;
   int64_t padding = format.padded(matrix.depth) - matrix.depth;
-  Value pieces = b.constant(matrix.depth / width); // of a column
+  Value pieces = b.constant(matrix.depth / width); // pieces of a column
   Value fromColumn = b.constant(panels.getK() * elementBytes);
   packing = b.offset(packing, b.constant(kOffset * elementBytes));
 

@@ -16,19 +16,21 @@
 
 namespace mlir::uprog {
 
-/// A matrix of parameters that contractions of one or several stages read.
+/// Matrix of parameters that contractions of one or several stages read.
 struct ResidentMatrix {
   PackedAttr packed;      ///< as its first reader reads it
-  int64_t columns, depth; ///< the extents that are read
+  int64_t columns, depth; ///< extents that are read
   FactorFormat format;
-  int64_t rowsPerTask = 0;   ///< rows of a task that it is multiplied by
-  int64_t tiles = 0;         ///< of columns
+  int64_t rowsPerTask = 0;   ///< rows of a task by which the matrix is
+                             ///< multiplied
+  int64_t tiles = 0;         ///< tiles of columns
   int64_t share = 0;         ///< tiles that a block takes, as far as is known
   int64_t residentTiles = 0; ///< number of leading tiles in shared memory
-  int64_t offset = 0;        ///< of the first tile, in bytes
+  int64_t offset = 0;        ///< offset of the first tile, in bytes
 
-  /// Returns the bytes from one column of a tile to the next. Shared memory
-  /// holds a tile share by share along k, and each share column by column.
+  /// Returns the distance in bytes from one column of a tile to the next.
+  /// Shared memory stores a tile share by share along k, and each share column
+  /// by column.
   int64_t stride() const {
     return format.stride(std::min(depth, format.share()));
   }
@@ -38,50 +40,50 @@ struct ResidentMatrix {
 
 /// Parameters that every block keeps in its shared memory for a whole launch:
 /// its share of the columns of operators that run at many steps. The most used
-/// parameters come first, as far as they fit.
+/// parameters that fit are selected.
 ///
-/// A block's share is certain only when a kernel is launched. Tiles of a share
+/// A block's share is known only when a kernel is launched. Tiles of a share
 /// beyond the resident ones are read from global memory.
 class ResidentParameters {
 public:
-  /// The number of ragged rows that a task is assumed to have.
+  /// Number of ragged rows that a task is assumed to have.
   static constexpr int64_t kRaggedRows = 2;
 
-  /// `units`: blocks that are expected to share a stage; `async`: copies can
-  /// run in the background.
+  /// `units` is the number of blocks that are expected to run a stage together.
+  /// If `async` is true, copies can be asynchronous.
   ResidentParameters(int64_t units, bool async, batch::Precision precision)
       : units(units), async(async), precision(precision) {}
 
-  /// Adds the parameters that an operator multiplies by.
+  /// Adds the parameters by which an operator multiplies.
   void add(const StagePlan &plan);
   /// Decides which of the added parameters reside in `capacity` bytes of shared
   /// memory. Returns the number of bytes that they take.
   int64_t place(int64_t capacity);
   /// Reports the decision in remarks, for an operator and for all. `reason`
-  /// explains why blocks keep nothing of an operator that was not added.
+  /// explains why blocks keep no parameters of an operator that was not added.
   void describe(const StagePlan &plan, StringRef reason) const;
   void describe(Location loc) const;
 
-  /// Returns true if the stage's rows are copied to shared memory in the
-  /// background. Threads wait for copies in order, so that a stage that reads
-  /// no resident parameters would wait for these, too. If any are resident,
-  /// such a stage copies its rows itself.
+  /// Returns true if the stage's rows are copied to shared memory
+  /// asynchronously. Threads wait for copies in order, so a stage that reads no
+  /// resident parameters would wait for these copies, too. If any are resident,
+  /// such a stage copies its rows synchronously.
   bool copiesRows(const Stage &stage) const;
   /// Emits the start of a copy of 4, 8 or 16 aligned bytes from global to
   /// shared memory.
   static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes);
-  /// Makes a thread wait for its copies in the background: parameters that the
-  /// stage reads, and rows.
+  /// Emits a wait of a thread for its asynchronous copies: of parameters that
+  /// the stage reads, and of rows.
   void emitWait(CodeBuilder &b, const Stage &stage) const;
   /// Returns the parameters of a contraction, or null if none of them are
   /// resident.
   const ResidentMatrix *find(const Reduction &reduction) const;
   /// Creates the shared memory of `bytes` bytes that a launch adds to a block.
-  /// Resident parameters come first in it.
+  /// Resident parameters come first in this memory.
   static void addMemory(gpu::GPUModuleOp module, CodeBuilder &b, int64_t bytes);
   /// Returns the address of byte `offset` of that memory.
   static Value getMemory(CodeBuilder &b, int64_t offset);
-  /// Creates the function f(packings, unit, units) that fills that memory, if
+  /// Creates the function f(packings, unit, units) that fills this memory, if
   /// anything is resident. All `threads` threads of a block call it first. Its
   /// attribute kLevelAttr is `level`, the level of the blocks among which
   /// `unit` is one of `units`.

@@ -25,11 +25,12 @@ WarpEmitter::WarpEmitter(const StagePlan &plan,
     : plan(plan), parameters(parameters), memory(memory), tables(tables), b(b),
       evaluator(b, plan, tables), blocks(blocks), m(b) {}
 
-/// The most 32-bit words that a thread loads together in a loop of known extent
-/// that would be unrolled completely. It has 255 registers for them.
+/// Maximum number of 32-bit words that a thread loads together in a loop of
+/// known extent that would be unrolled completely. It has 255 registers for
+/// them.
 static constexpr int64_t kMostWords = 64;
-/// The most operations of a loop that is assumed to be unrolled completely.
-/// Later passes decide about other loops.
+/// Maximum number of operations of a loop that is assumed to be unrolled
+/// completely. Later passes decide about other loops.
 static constexpr int64_t kMostUnrolled = 1024;
 
 namespace {
@@ -41,7 +42,7 @@ struct Size {
 } // namespace
 
 /// Limits the unrolling of a region's loops, so that a thread has registers for
-/// the values that they load.
+/// the values that the loops load.
 static Size limitLoads(Region &region, unsigned globalMemory) {
   Size size;
   for (Operation &op : region.getOps()) {
@@ -151,8 +152,9 @@ WarpEmitter::Place WarpEmitter::placeAt(Value row, Value column) {
 void WarpEmitter::emitTiles(const Columns &own, const LaneReductions &lanes) {
   int64_t elementLanes = lanes.getLanes(), tileRows = lanes.getTileRows();
   Value tiles = m.div(m.add(rowCount, tileRows - 1), tileRows);
-  // Of n blocks with these columns, each has every n-th tile of rows. The warps
-  // of a block share out its tiles, one column of tiles after the other.
+  // Of n blocks with these columns, each has every n-th tile of rows. The tiles
+  // of a block are divided among its warps, one column of tiles after the
+  // other.
   Value rest = m.sub(m.add(tiles, m.sub(own.shares, 1)), own.share);
   Value perColumn = m.div(rest, own.shares);
   Value count = m.mul(perColumn, own.count);
@@ -216,8 +218,8 @@ void WarpEmitter::emitProducts(const Columns &columns, bool waits) {
 }
 
 /// Moves a lane's loads for its element at the beginning of `region`, and the
-/// computations for them, to `before`, so that they do not wait for products.
-/// Rows that a stage reads were written before the stage.
+/// computations for these loads, to `before`, so that they do not wait for
+/// products. Rows that a stage reads were written before the stage.
 static void hoistLoads(Region &region, Operation *before,
                        unsigned globalMemory) {
   for (Operation &op :
@@ -246,7 +248,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
   Value left = m.add(m.sub(rows.count, firstRow), tileRows - 1);
   Value count = m.mul(m.min(tiles.rows, m.div(left, tileRows)), tiles.across);
 
-  // Computes the place of an element of these tiles.
+  // Computes the position of an element of these tiles.
   auto placeOf = [&](Value number, Value &tile, Value &element) {
     constexpr int64_t width = FactorFormat::kTileColumns;
     tile = m.div(number, tileElements);
@@ -291,8 +293,8 @@ void WarpEmitter::emitPass(ProductEmitter &products,
     if (several) {
       if (&round != &productPlan.rounds.front())
         gpu::BarrierOp::create(b);
-      // Values that a round computes from these do not stay in registers for
-      // all rounds.
+      // Recompute these numbers in each round, so that values derived from them
+      // do not occupy registers across rounds.
       auto anew = [&](Value number) {
         number = batch::makeOpaque(b, b.getLoc(), m.widen(number));
         return m.narrow(number);
@@ -318,7 +320,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
       emitElements(place, tile, element);
     });
   }
-  // The next tiles use the memory of sums again.
+  // The next tiles reuse the memory of sums.
   Value nextRow = m.add(firstRow, m.mul(tiles.rows, tileRows));
   Value nextTurn = m.add(firstTurn, tiles.across);
   Value more = arith::OrIOp::create(b, m.less(nextRow, rows.count),

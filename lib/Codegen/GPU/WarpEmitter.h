@@ -17,13 +17,13 @@ namespace mlir::uprog {
 /// products:
 ///
 ///   for the rows of this block, as many at a time as its memory holds:
-///     the block copies them to shared memory; barrier
-///     for its tiles of columns, as many at a time as there is room for sums:
-///       the warps share out tiles, products and shares of k; barrier
-///       a lane per element: adds up shares, computes everything else
+///     the block copies them to shared memory; barrier for its tiles of
+///     columns, as many at a time as there is space for sums:
+///       the warps divide tiles, products and shares of k; barrier a lane per
+///       element: adds shares, computes everything else
 ///
-/// See ProductPlan and WorkShare. A stage without products has the last line
-/// only. Its tiles have as many elements as a warp has lanes, or fewer if each
+/// See ProductPlan and WorkShare. A stage without products has only the last
+/// line. Its tiles have as many elements as a warp has lanes, or fewer if each
 /// element has several lanes (LaneReductions). The same blocks read the
 /// parameters of a tile of columns at every step, from their shared memory if
 /// they keep them.
@@ -31,9 +31,9 @@ class WarpEmitter {
 public:
   static constexpr int64_t kLanes = ProductEmitter::kLanes;
 
-  /// Blocks that share out stages.
+  /// Blocks that run stages together.
   struct Blocks {
-    int64_t warps; ///< of each block
+    int64_t warps; ///< warps of each block
     batch::Precision precision;
     /// Stages may wait for the rows of other blocks, at `uprog.await_rows`.
     bool stagesWait = false;
@@ -58,27 +58,28 @@ private:
   /// Emits the tiles of this block's rows and columns, in a stage without
   /// products.
   void emitTiles(const Columns &own, const LaneReductions &lanes);
-  /// Emits a stage with products. `waits`: it still has to wait for rows.
+  /// Emits a stage with products. If `waits` is true, the stage still has to
+  /// wait for rows.
   void emitProducts(const Columns &columns, bool waits);
   /// Emits the products and elements of tiles. Their first row is number
   /// `firstRow` of `rows`, and their first column of tiles is number
-  /// `firstTurn` of the block's.
+  /// `firstTurn` of the block's columns of tiles.
   void emitPass(ProductEmitter &products, const ProductPlan &productPlan,
                 const Rows &rows, Value firstRow, const Columns &columns,
                 const Slices &slices, Value firstTurn, const Tiles &tiles);
-  /// Indices of an element, and whether the stage has it.
+  /// Indices of an element, and a flag that is set if the stage has it.
   struct Place {
     Indices indices;
     Value valid;
   };
-  /// Returns the place at a row and column. Beyond an edge, it is that of the
-  /// last row or column.
+  /// Returns the position of a row and column. Beyond an edge, it is the
+  /// position of the last row or column.
   Place placeAt(Value row, Value column);
   /// Emits everything except products with parameters, at one of this lane's
   /// elements.
   void emitElement(const Indices &element);
-  /// Emits the same for an element that several lanes have, of which this one
-  /// is number `member`. One of them stores.
+  /// Emits the same code for an element that several lanes have, of which this
+  /// lane is number `member`. One of them stores the element.
   void emitSharedElement(const Place &place, const LaneReductions &lanes,
                          Value member);
   void emitStores(const Indices &element);
@@ -96,7 +97,7 @@ private:
   Blocks blocks;
   WordMath m;
 
-  // State of the current stage; values are i32.
+  // State of the current stage. Values are i32.
   const Stage *stage = nullptr;
   int64_t tileColumns = 1;
   Value thread, warp, lane, rowCount;

@@ -12,9 +12,9 @@
 
 namespace mlir::uprog {
 
-/// Returns `value`, a number of up to 64 bits, of the lane whose number differs
-/// in the bits of `distance`, an i32. Warps exchange 32 bits at once. All lanes
-/// of a warp must run this code.
+/// Returns the `value` of the lane whose number differs in the bits of
+/// `distance`, an i32. The value has up to 64 bits. Warps exchange 32 bits at
+/// once. All lanes of a warp must run this code.
 Value exchange(CodeBuilder &b, Value value, Value distance);
 
 } // namespace mlir::uprog

@@ -1,4 +1,4 @@
-//===- WordMath.h - Numbers of 32 bits in code ------------------*- C++ -*-===//
+//===- WordMath.h - 32-bit numbers in code ----------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,7 @@ namespace mlir::uprog {
 
 /// Arithmetic on i32 values that are not negative, except where noted. A GPU
 /// needs two to four instructions for a 64-bit operation, and many more for a
-/// quotient. With few rows, a step waits for these.
+/// quotient. With few rows, a step waits for these instructions.
 class WordMath {
 public:
   using Number = Value;
@@ -36,7 +36,7 @@ public:
   Value shiftRight(Value x, Value y) {
     return b.createOrFold<arith::ShRUIOp>(x, y);
   }
-  /// The following also compare and choose negative numbers.
+  /// The functions below also compare and choose negative numbers.
   Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(x, y); }
   Value less(Value x, Value y) {
     return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y);
@@ -56,7 +56,7 @@ public:
   Value div(Value x, int64_t y) { return div(x, constant(y)); }
   Value rem(Value x, int64_t y) { return rem(x, constant(y)); }
 
-  /// Converts from the i64 of other code; widen() converts back.
+  /// Converts from the i64 that other code uses; widen() converts back.
   Value narrow(Value number) {
     return b.createOrFold<arith::TruncIOp>(b.getI32Type(), number);
   }

@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace mlir::uprog;
 
 static constexpr int64_t kLanes = WarpEmitter::kLanes;
-/// The bytes that shared memory transfers at once for a warp.
+/// Bytes that shared memory transfers at once for a warp.
 static constexpr int64_t kWavefrontBytes = 128;
 
 //===----------------------------------------------------------------------===//
@@ -295,15 +295,15 @@ private:
       warp.loads += own.loads;
       warp.shuffles += own.shuffles;
       warp.instructions += own.instructions;
-      // Of parameters that are not resident, every column is read in all of k.
+      // Without resident parameters, every column is read in all of k.
       const ResidentMatrix *resident = parameters.find(*share.product);
       int64_t bytes =
           width * share.depth() * batch::elementBytes(round.format.element);
       bool global = !resident || turn >= resident->residentTiles;
       if (global)
         block.weightBytes += bytes;
-      // A warp's load of 16 bytes per lane takes four accesses, a shuffle takes
-      // one.
+      // A load of 16 bytes per lane takes a warp four accesses, and a shuffle
+      // takes one.
       int64_t rowsOnly =
           divides ? own.loads * height / (height + width) : own.loads * 2 / 3;
       block.wavefronts += 4 * (global ? rowsOnly : own.loads) + own.shuffles +
@@ -333,17 +333,18 @@ StageWork::StageWork(const StagePlan &plan, const Stage &stage,
 }
 
 /// Cycles of a load from the L2 cache, and of a load from shared memory or a
-/// shuffle. These are rounded from published measurements of NVIDIA's Hopper
-/// and the generations before it.
+/// shuffle. The values are rounded from published measurements of NVIDIA Hopper
+/// and earlier generations.
 static constexpr double kL2Latency = 270, kSharedLatency = 30;
-/// Cycles from an instruction to one that needs its result, from the same
-/// source.
+/// Cycles from an instruction to an instruction that needs its result, from the
+/// same source.
 static constexpr double kDependentIssue = 4;
-/// Bytes per cycle that a multiprocessor's load units take from the L2 cache.
+/// Bytes per cycle that the load units of a multiprocessor read from the L2
+/// cache.
 static constexpr double kL2Bytes = 64;
-/// Instructions per cycle of a warp by itself, and of a multiprocessor's four
-/// schedulers. These are guesses: loops sometimes wait for loads from shared
-/// memory.
+/// Instructions per cycle of a single warp, and of the four schedulers of a
+/// multiprocessor. These values are guesses: loops sometimes wait for loads
+/// from shared memory.
 static constexpr double kWarpRate = 0.6, kBlockRate = 2.4;
 
 int64_t StageWork::estimateCycles(const StageCode &code) const {
@@ -351,7 +352,7 @@ int64_t StageWork::estimateCycles(const StageCode &code) const {
   cycles += (mostRowBytes + mostWeightBytes) / kL2Bytes;
   if (weightBytes)
     cycles += passes * kL2Latency;
-  // When the rows are there, the stage waits for the slowest of a warp's
+  // Once the rows are available, the stage waits for the slowest of a warp's
   // instructions, a block's instructions and its shared memory.
   cycles += std::max({instructions / kWarpRate, blockInstructions / kBlockRate,
                       double(wavefronts)});

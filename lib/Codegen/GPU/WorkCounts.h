@@ -16,10 +16,10 @@ namespace mlir::uprog {
 /// and the sums that the warp stores in shared memory.
 struct ItemWork {
   int64_t multiplications = 0; ///< fma, or products on tensor cores
-  int64_t loads = 0;           ///< of shared memory, 16 bytes each
+  int64_t loads = 0;           ///< loads of shared memory, 16 bytes each
   int64_t shuffles = 0;
-  int64_t instructions = 0; ///< all
-  int64_t sums = 0;         ///< of all lanes
+  int64_t instructions = 0; ///< all instructions
+  int64_t sums = 0;         ///< sums of all lanes
 
   /// Counts the work for `rows` by `columns` sums over `depth`.
   ItemWork(const FactorFormat &format, int64_t rows, int64_t columns,
@@ -28,16 +28,16 @@ struct ItemWork {
 
 /// Properties of a stage's function that do not depend on the number of rows.
 struct StageCode {
-  /// Estimates a stage that has no function yet: about the values of the models
-  /// over trees.
+  /// Estimates a stage that has no function yet, with about the values of the
+  /// models over trees.
   StageCode() = default;
   explicit StageCode(func::FuncOp function);
 
-  /// The longest chain of loads from global memory, after the barrier of all
-  /// blocks. Each load needs the result of the one before it.
+  /// Length of the longest chain of loads from global memory, after the barrier
+  /// of all blocks. Each load needs the result of the previous one.
   int64_t dependentLoads = 2;
-  /// The longest chain of dependent instructions, of one element after the
-  /// products. Functions of `math` count as their expansions.
+  /// Length of the longest chain of dependent instructions, of one element
+  /// after the products. Functions of `math` count as their expansions.
   int64_t chain = 100;
 };
 
@@ -48,7 +48,7 @@ struct StageWork {
   static constexpr int64_t kBlockBarrier = 40;
 
   struct Launch {
-    int64_t units; ///< blocks that share out the stage
+    int64_t units; ///< blocks that run the stage together
     WarpEmitter::Blocks blocks;
   };
 
@@ -56,29 +56,28 @@ struct StageWork {
             const ResidentParameters &parameters, const ProductMemory &memory,
             const Launch &launch, int64_t rows);
 
-  /// Counts of each warp, block by block: its shares of products, or tiles of
+  /// Counts for each warp, block by block: its shares of products, or tiles of
   /// elements in a stage without products, and the sums that it stores in
   /// shared memory.
   SmallVector<int64_t> items, sums;
-  int64_t passes = 0;   ///< most of any block: products between barriers
-  int64_t barriers = 0; ///< of a block; most of any block
-  // Bytes of global memory, of all blocks and of the block with the most: rows
-  // that it copies, and parameters that it does not keep.
+  int64_t passes = 0;   ///< maximum over all blocks: products between barriers
+  int64_t barriers = 0; ///< barriers of a block, maximum over all blocks
+  // Bytes of global memory, for all blocks and for the block with the most:
+  // rows that it copies, and parameters that it does not keep.
   int64_t rowBytes = 0, mostRowBytes = 0;
   int64_t weightBytes = 0, mostWeightBytes = 0;
-  // Of the warp with the most:
+  // Values of the warp with the most:
   int64_t multiplications = 0, loads = 0, shuffles = 0, instructions = 0;
-  /// Of the block with the most.
+  /// Instructions of the block that executes the most.
   int64_t blockInstructions = 0;
-  /// Accesses of 128 bytes to a block's shared memory, of the block with the
-  /// most.
+  /// Largest number of 128-byte accesses of any block to its shared memory.
   int64_t wavefronts = 0;
 
   int64_t countBusyWarps() const;
   int64_t getMostItems() const;
-  /// Estimates the cycles between two barriers of the blocks that share out the
-  /// stage, from these counts. Nothing in the estimate is fitted to measured
-  /// times. It omits products of two tensors of a task.
+  /// Estimates from these counts the cycles between two barriers of the blocks
+  /// that run the stage together. No value in the estimate is fitted to
+  /// measured times. It omits products of two tensors of a task.
   int64_t estimateCycles(const StageCode &code) const;
 
 private:

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The blocks that run a stage share out its rows and columns. The warps of a
-// block share out the products of the block's rows and columns. `Math` makes
-// code (WordMath) or computes (NumberMath), so that the work of a kernel can be
-// counted without its code.
+// The rows and columns of a stage are divided among the blocks that run it. The
+// products of a block's rows and columns are divided among its warps. `Math`
+// emits code (WordMath) or computes (NumberMath), so the work of a kernel can
+// be counted without its code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@
 
 namespace mlir::uprog {
 
-/// Arithmetic like that of WordMath, on numbers.
+/// Arithmetic as in WordMath, on numbers.
 struct NumberMath {
   using Number = int64_t;
   static int64_t constant(int64_t value) { return value; }
@@ -42,9 +42,9 @@ struct NumberMath {
 };
 
 /// Columns of a stage that block `unit` of `units` computes, in tiles: first,
-/// first + across, ... They depend on nothing else, so that a block reads the
-/// same parameters at every step. Blocks beyond the number of tiles have the
-/// columns of other blocks, and share the rows with them.
+/// first + across, ... They depend on nothing else, so a block reads the same
+/// parameters at every step. Blocks beyond the number of tiles have the same
+/// columns as other blocks, and divide the rows with them.
 template <class Math>
 struct ColumnShare {
   using Number = typename Math::Number;
@@ -62,29 +62,30 @@ struct ColumnShare {
   }
 
   Number tiles, across;
-  Number share = Number(); ///< the block's number among those with its columns
+  Number share = Number(); ///< number of the block among the blocks with its
+                           ///< columns
   Number first = Number();
-  Number count = Number();  ///< of its tiles
-  Number shares = Number(); ///< of the blocks with its columns
+  Number count = Number();  ///< number of its tiles
+  Number shares = Number(); ///< number of blocks with its columns
 };
 
-/// Share of a block in a tile of columns that several blocks have, if a stage
-/// has few rows. Each block has the rows of every `shares`-th quad, in 1, 2 or
+/// Share of a block in a tile of columns that several blocks have, for a stage
+/// with few rows. Each block has the rows of every `shares`-th quad, in 1, 2 or
 /// all of the tile's slices of columns.
 template <class Math>
 struct SliceShare {
   using Number = typename Math::Number;
-  static constexpr int64_t kSlices = 4; ///< of a tile, a power of two
+  static constexpr int64_t kSlices = 4; ///< slices of a tile, a power of two
 
-  /// Makes the share in a stage with `quads` quads of rows. Without `divides`,
-  /// tiles remain whole.
+  /// Computes the share in a stage with `quads` quads of rows. Without
+  /// `divides`, tiles remain whole.
   SliceShare(Math &m, const ColumnShare<Math> &columns, Number quads,
              bool divides)
       : shift(m.constant(0)), own(shift), left(shift), first(shift),
         share(columns.share), shares(columns.shares) {
     if (!divides)
       return;
-    // A stage without rows is divided like one with a quad of rows.
+    // A stage without rows is divided like a stage with one quad of rows.
     Number one = m.constant(1);
     quads = m.choose(m.less(quads, one), one, quads);
     for (int64_t n = 1, next = 2; next <= kSlices; ++n, next *= 2) {
@@ -111,15 +112,16 @@ struct SliceShare {
   }
 
   Number shift; ///< a tile is divided among 2^shift blocks
-  Number own;   ///< the block's number among these
-  Number left;  ///< a block has 2^left slices of it, or 0 if tiles remain whole
-  Number first; ///< of these slices
-  Number share; ///< the block's number among those that share out the rows
+  Number own;   ///< number of the block among these
+  Number left;  ///< a block has 2^left slices of the tile, or 0 if tiles remain
+                ///< whole
+  Number first; ///< first of these slices
+  Number share; ///< number of the block among the blocks that divide the rows
   Number shares;
 };
 
-/// Rows of a stage that a block computes, as many as its memory holds: those of
-/// every `shares`-th quad. They have their own numbers, from 0.
+/// Rows of a stage that a block computes: the rows of every `shares`-th quad,
+/// as many as its memory holds. They are numbered from 0.
 template <class Math>
 struct RowShare {
   using Number = typename Math::Number;
@@ -139,7 +141,7 @@ struct RowShare {
     count = m.add(m.mul(others, quad), m.min(quad, m.sub(rows, last)));
   }
 
-  /// Returns the stage's row that has number `own` here.
+  /// Returns the row of the stage that has number `own` here.
   Number rowAt(Math &m, Number own) const {
     Number quad = m.constant(kQuad);
     Number at = m.add(first, m.mul(m.div(own, quad), shares));
@@ -147,17 +149,18 @@ struct RowShare {
   }
 
   Number first, shares;
-  Number count = Number(); ///< of rows
+  Number count = Number(); ///< number of rows
 };
 
-/// Tiles of sums that the warps of a block work on between two barriers. They
-/// take 2^shift of the block's columns of tiles, and as many of its rows as
-/// that leaves.
+/// Tiles of sums that the warps of a block process between two barriers. They
+/// span 2^shift of the block's columns of tiles, and as many of its rows as the
+/// maximum then allows.
 template <class Math>
 struct TileShare {
   using Number = typename Math::Number;
 
-  /// `most`: tiles, a power of two; `columns`: tiles of columns that are left.
+  /// `most` is the maximum number of tiles, a power of two. `columns` is the
+  /// number of remaining columns of tiles.
   TileShare(Math &m, int64_t most, Number columns)
       : shift(m.constant(0)), rows(m.constant(most)) {
     for (int64_t n = 1; n < most; n *= 2) {
@@ -168,7 +171,7 @@ struct TileShare {
     rows = m.shiftRight(rows, shift);
   }
 
-  /// Returns the row of a tile among them; columnOf() returns its column.
+  /// Returns the row of one of these tiles; columnOf() returns its column.
   Number rowOf(Math &m, Number tile) const { return m.shiftRight(tile, shift); }
   Number columnOf(Math &m, Number tile) const {
     return m.sub(tile, m.shiftLeft(rowOf(m, tile), shift));
@@ -176,18 +179,18 @@ struct TileShare {
 
   Number shift;
   Number across = Number(); ///< tiles of columns
-  Number rows;              ///< tiles of rows, at most
+  Number rows;              ///< maximum number of rows of tiles
 };
 
-/// Items that the warps of a block share out between two barriers. An item is a
-/// share of k of a product, for a tile of sums or a slice of one. Of n warps,
-/// each takes every n-th item.
+/// Items that are divided among the warps of a block between two barriers. An
+/// item is a share of k of a product, for a tile of sums or a slice of one. Of
+/// n warps, each takes every n-th item.
 template <class Math>
 struct ItemShare {
   using Number = typename Math::Number;
 
   /// Returns true if a block with `rows` rows takes slices of `tiles`: its own
-  /// slices, or all of them so that more of its `warps` have an item.
+  /// slices, or all slices if more of its `warps` then have an item.
   static auto takesSlices(Math &m, Number rows, Number tiles, int64_t shares,
                           int64_t warps, const SliceShare<Math> &slices) {
     constexpr int64_t quad = RowShare<Math>::kQuad;
@@ -197,7 +200,7 @@ struct ItemShare {
     return m.both(m.less(rows, m.constant(quad + 1)), sliced);
   }
 
-  /// Makes the items of `tiles` tiles and `shares` shares of k.
+  /// Computes the items of `tiles` tiles and `shares` shares of k.
   ItemShare(Math &m, Number tiles, int64_t shares,
             const SliceShare<Math> &slices, bool takesSlices)
       : shares(m.constant(shares)), left(m.constant(0)), first(m.constant(0)) {

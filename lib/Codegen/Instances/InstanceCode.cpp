@@ -87,7 +87,8 @@ InstanceUnit batch::makeClusterUnit(OpBuilder &builder, Location loc,
   return member;
 }
 
-/// Returns true for types whose values code handles as the i64s of their cells.
+/// Returns true for types whose values the code handles as the i64s of their
+/// cells.
 static bool isCell(Type type) {
   return isa<uprog::RowType, rec::ListType, rec::AdtType>(type);
 }
@@ -106,14 +107,15 @@ Value InstanceCode::isZero(Value value) {
                                cb.constant(0));
 }
 
-/// Returns whether this is the unit's first thread, or null if it is the only
-/// one.
+/// Returns an i1 that is true for the first thread of the unit, or null if it
+/// is the only thread.
 Value InstanceCode::isLeaderThread() {
   return unit.threads.isGroup() ? isZero(unit.threads.thread) : Value();
 }
 
-/// Returns whether this thread reports the values that all threads compute. It
-/// is one thread among those of all units that run the instance.
+/// Returns an i1 that is true for the thread that reports the values that all
+/// threads compute. Of all units that run the instance, only one thread reports
+/// them.
 Value InstanceCode::isReportingThread() {
   Value place = unit.number;
   if (unit.threads.isGroup())
@@ -139,11 +141,11 @@ void InstanceCode::addTo(Field counter, Value amount, Value condition) {
   });
 }
 
-/// The low half of a BatchBlockControl's progress: the kernel.
+/// Low half of a BatchBlockControl's progress: the kernel.
 static constexpr int64_t kKernelMask = (int64_t(1) << kProgressShift) - 1;
 
-/// The first bit, in a unit's count of steps, of those that it runs with
-/// others.
+/// First bit, in the step count of a unit, of the steps that it runs with other
+/// units.
 static constexpr int64_t kSharedStepsShift = 32;
 
 Value InstanceCode::loadOwn(Value cell) {
@@ -172,7 +174,7 @@ void InstanceCode::trace(Value kernel, Value tasks) {
   });
 }
 
-/// Counts the `count` tasks of a step, of which the unit begins its share.
+/// Counts the `count` tasks of a step of which the unit begins its share.
 void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
   const UnitThreads &threads = unit.threads;
   const bool isMultiUnit = unit.level != uprog::Level::Block;
@@ -190,7 +192,7 @@ void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
 }
 
 /// Does the same for a thread of a group. Tasks that the blocks of a cluster
-/// share out count as run by its first block.
+/// run together count as run by its first block.
 void InstanceCode::reportTasks(int64_t kernel, Value count, bool isShared) {
   const UnitThreads &threads = unit.threads;
   // A thread would have to wait too long for a count in global memory.
@@ -238,7 +240,7 @@ void InstanceCode::beginBarrier() {
     trace(cb.constant(-1), cb.constant(0));
 }
 
-/// Counts a barrier that the cluster now reaches, in its first block; each
+/// Counts a barrier that the cluster now reaches, in its first block. Each
 /// thread has its own count.
 void InstanceCode::countClusterBarrier() {
   Value one = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
@@ -279,7 +281,8 @@ void InstanceCode::enterInstance(Value instance) {
 Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
                               const InstanceTables &tables) {
   // A loop that only computes numbers has no other check for cancellation.
-  if (!unit.threads.thread) // on the host
+  if (!unit.threads.thread) // The sum is unsigned. With this bound, no later
+                            // sum overflows.
     cb.endIfCancelled(unit.worker);
   Value last = before ? before : loadOwn(unit.rounds);
   Value rounds =
@@ -313,8 +316,7 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of the copy whose turn it is. Each thread counts
-/// separately.
+/// Returns the number of the next copy in turn. Each thread counts separately.
 Value InstanceCode::takeTurn(uprog::RowOp op, Value copies) {
   Value turn;
   {
@@ -359,7 +361,7 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided, Value member,
     Value place = arith::MulIOp::create(builder, loc, turn, cb.constant(bytes));
     return arith::AddIOp::create(builder, loc, getCopy(0), place);
   }
-  // From the last copy that may be needed to the first.
+  // Iterate from the last copy that may be needed to the first.
   Value row = getCopy(avoided.size());
   for (int64_t number = avoided.size(); number-- > 0;) {
     Value copy = getCopy(number);
@@ -406,7 +408,7 @@ Value InstanceCode::checkIndex(Value index, Value extent, int64_t place) {
   return arith::SelectOp::create(builder, loc, outside, cb.constant(0), index);
 }
 
-/// Returns the number of a source, as in handles.
+/// Returns the number of a source, as handles store it.
 static int64_t getSourceNumber(ModuleOp module, StringRef name) {
   int64_t number = 1;
   for (auto source : module.getOps<SourceOp>()) {
@@ -450,7 +452,8 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
   return cb.loadElement(type, row, cells);
 }
 
-/// The bytes of the pieces in which threads share out copying and clearing.
+/// Size in bytes of the pieces in which copying and clearing are divided among
+/// threads.
 static constexpr int64_t kPiece = 64;
 
 /// Returns the begin and the end of this thread's share, in bytes.
@@ -544,15 +547,15 @@ Value InstanceCode::shareCells(Operation *op, int64_t count,
     return cells;
   }
   // The first barrier ensures that all threads have read the previous cells,
-  // the second that all read the new ones.
+  // the second that all threads read the new ones.
   gpu::BarrierOp::create(builder, loc);
   when(isLeaderThread(), [&] { store(cells); });
   gpu::BarrierOp::create(builder, loc);
   return cells;
 }
 
-/// Counts the bytes that `count` tasks copy of operands that they insert into.
-/// Results for which `isInPlace` is true are written in place.
+/// Counts the bytes that `count` tasks copy for operands into which they
+/// insert. Results for which `isInPlace` is true are written in place.
 void InstanceCode::countCopies(KernelOp kernel, Value count,
                                function_ref<bool(unsigned)> isInPlace) {
   int64_t bytes = 0;
@@ -572,8 +575,8 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
   auto module = site->getParentOfType<ModuleOp>();
   auto kernel = module.lookupSymbol<KernelOp>(site.getKernel());
   int64_t number = getKernelNumber(module, kernel);
-  // A result is in place if its row is that of the operand that the kernel
-  // inserts into.
+  // A result is in place if its row is the row of the operand into which the
+  // kernel inserts.
   auto isInPlace = [&](unsigned result) {
     return llvm::is_contained(site.getInputs(), site.getOutputs()[result]);
   };
@@ -591,7 +594,8 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
       });
 }
 
-/// Each operand has a cell for each task, followed by those of each result.
+/// Each operand has one cell per task. The cells of each result follow in the
+/// same way.
 Value InstanceCode::tasks(uprog::TasksOp op, const InstanceTables &tables) {
   auto kernel =
       op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(op.getKernel());
@@ -662,9 +666,9 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   });
 }
 
-/// Lists the rows of a result that the tasks of a step write, one after the
-/// other from `first` on, in `cells` from number `at` on. Returns
-/// the address of these cells.
+/// Stores the rows of a result that the tasks of a step write, one after the
+/// other starting at `first`, in `cells` starting at number `at`. Returns the
+/// address of these cells.
 Value InstanceCode::listRows(Value first, Type type, Value count, Value cells,
                              int64_t at) {
   Value bytes = cb.constant(getRowBytes(cast<RankedTensorType>(type)));
@@ -720,7 +724,7 @@ void InstanceCode::put(Value cells, Value member, Value value) {
   if (!unit.threads.isGroup())
     return store();
   // The first barrier ensures that all threads have read the old value, the
-  // second that all read the new one.
+  // second that all threads read the new one.
   gpu::BarrierOp::create(builder, loc);
   when(isLeaderThread(), store);
   gpu::BarrierOp::create(builder, loc);

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The code of programs that run single instances, except for control and
-// kernels: the locations of tensors, the elements that control reads, and the
-// results for the host. The state of a unit is a BatchUnit (ABI.h).
+// Code of programs that run single instances, except for control flow and
+// kernels: the locations of tensors, the elements that control flow reads, and
+// the results for the host. The state of a unit is a BatchUnit (ABI.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,39 +27,39 @@ namespace mlir::batch {
 /// Returns true if `program` runs sets of instances.
 bool runsSets(uprog::ProgramOp program);
 
-/// Tables of the whole module for the code of instances. They have the offsets
-/// of buffers, and of the scratch memory of sites, in the memory of the units
-/// that run an instance. They also have the numbers by which messages refer to
-/// indices and loops. Programs that are copies of each other have the same
-/// offsets.
+/// Module-wide tables for the code of instances. They contain the offsets of
+/// buffers and of sites' scratch memory in the memory of the units that run an
+/// instance, and the numbers by which messages refer to indices and loops.
+/// Programs that are copies of each other have the same offsets.
 class InstanceTables {
 public:
-  /// Requires that operators have their code. On a device, steps are in the
-  /// units' memory.
+  /// Requires that operators have code. On a device, steps are in the memory of
+  /// the units.
   InstanceTables(ModuleOp module, bool onDevice);
-  /// Gives copies of ops the offsets and numbers of their originals.
+  /// Assigns the offsets and numbers of ops to their copies.
   void addCopies(const IRMapping &copies);
 
   int64_t getOffset(StringAttr buffer) const { return buffers.lookup(buffer); }
-  /// Returns the scratch offset of a `uprog.site` or a `uprog.batch`; negative
-  /// in sets.
+  /// Returns the scratch offset of a `uprog.site` or a `uprog.batch`, which is
+  /// negative in sets.
   int64_t getScratch(Operation *site) const { return scratch.lookup(site); }
-  /// Returns the offset of the cells of `op`: those of the step of a
-  /// `uprog.site` or a `uprog.batch`, or those of a `uprog.tasks`,
-  /// `uprog.cells` or `uprog.members`.
+  /// Returns the offset of the cells of `op`: the cells of the step of a
+  /// `uprog.site` or a `uprog.batch`, or of a `uprog.tasks`, `uprog.cells` or
+  /// `uprog.members`.
   int64_t getCells(Operation *op) const { return cellsOf.lookup(op); }
   /// Returns the offset of the row of a `uprog.node_rows` among the rows of a
   /// node; getNodeBytes() returns the size of all rows in bytes.
   int64_t getNodeRow(StringAttr rows) const { return nodeRows.lookup(rows); }
   int64_t getNodeBytes() const { return nodeBytes; }
   /// Returns the number of the first cell of a `uprog.node_results` among the
-  /// result cells of a node; getNodeCells() returns the number of all of them.
+  /// result cells of a node; getNodeCells() returns the number of all result
+  /// cells.
   int64_t getNodeCell(StringAttr results) const {
     return nodeResults.lookup(results);
   }
   int64_t getNodeCells() const { return nodeCells; }
-  /// Returns the number of the value that `op` makes among the values that are
-  /// made for a node; getNodeValues() returns how many there are.
+  /// Returns the number of the value that `op` creates among the values that
+  /// are created for a node; getNodeValues() returns how many there are.
   int64_t getNodeValue(uprog::ConstructOp op) const {
     return valueOf.lookup(op);
   }
@@ -70,13 +70,14 @@ public:
   int64_t getBufferBegin() const { return bufferBegin; }
   int64_t getBufferBytes() const { return bufferBytes; }
   int64_t getCapacity() const { return capacity; }
-  /// Returns the size in bytes of the scratch memory of sites of sets. It is in
-  /// front of the memory of all units.
+  /// Returns the size in bytes of the scratch memory of sites of sets. It
+  /// precedes the memory of all units.
   int64_t getSetBytes() const { return setBytes; }
-  /// Returns the number, from 1 in the module's `uprog.indices`, of the first
-  /// index that a `uprog.load` or `uprog.parameter_row` checks.
+  /// Returns the number of the first index that a `uprog.load` or
+  /// `uprog.parameter_row` checks, counted from 1 in `uprog.indices` of the
+  /// module.
   int64_t getIndex(Operation *op) const { return indexOf.lookup(op); }
-  /// Returns the number of the loop of `op`, from 1.
+  /// Returns the number of the loop of `op`, counted from 1.
   int64_t getLoop(uprog::NextRoundOp op) const { return loopOf.lookup(op); }
   /// Writes `uprog.indices` if any index is checked, and `uprog.instances` if
   /// there are instances.
@@ -96,32 +97,34 @@ private:
   int64_t bytes = 0, bufferBegin = 0, bufferBytes = 0;
   int64_t capacity = 1; ///< instances that run at the same time
   int64_t setBytes = 0;
-  int64_t mostTasks = 1; ///< of a step
+  int64_t mostTasks = 1; ///< maximum number of tasks of a step
   int64_t nodeBytes = 0, nodeCells = 0, nodeValues = 0;
   DenseMap<StringAttr, int64_t> buffers, nodeRows, nodeResults;
   DenseMap<Operation *, int64_t> scratch, cellsOf, indexOf, loopOf, valueOf;
   SmallVector<Attribute> indices, loops;
-  SmallVector<NamedAttribute> kernelLoops; ///< by kernel, for messages
+  SmallVector<NamedAttribute> kernelLoops; ///< kernel loops by kernel, for
+                                           ///< messages
 };
 
-/// A unit that runs an instance, by itself or together with others.
+/// Unit that runs an instance, by itself or together with others.
 struct InstanceUnit {
   UnitThreads threads;
-  Value context; ///< an !llvm.ptr to the BatchContext
-  Value state;   ///< an !llvm.ptr to the BatchUnit
-  Value own;     ///< an i64: the address of the unit's own memory
-  Value memory;  ///< an i64: the base address of buffers
-  Value worker;  ///< an i64: the unit's number among all units
-  Value number;  ///< an i64: its number among those that run together
-  Value count;   ///< an i64: the number of units that run together
-  /// Level of the units that run the instance together; `block`: this unit runs
-  /// it by itself.
+  Value context; ///< !llvm.ptr to the BatchContext
+  Value state;   ///< !llvm.ptr to the BatchUnit
+  Value own;     ///< i64: address of the unit's own memory
+  Value memory;  ///< i64: base address of buffers
+  Value worker;  ///< i64: number of the unit among all units
+  Value number;  ///< i64: number of the unit among those that run together
+  Value count;   ///< i64: number of units that run together
+  /// Level of the units that run the instance together. `block` means that this
+  /// unit runs it by itself.
   uprog::Level level = uprog::Level::Device;
   /// Pointers to i64s of each thread (!llvm.ptr): the current instance, and the
-  /// rounds that it has taken. For a group, they are also the progress of the
-  /// unit, as in a BatchBlockControl; the tasks of which it has run its share;
-  /// the steps that it has run by itself and, from bit 32 on, those of which it
-  /// has run its share; and the barriers of clusters.
+  /// number of rounds that it has run. For a group, there are also the progress
+  /// of the unit, as in a BatchBlockControl; the number of tasks of which it
+  /// has run its share; the number of steps that it has run by itself and, from
+  /// bit 32 on, the number of steps of which it has run its share; and the
+  /// number of barriers of clusters.
   Value instance, rounds, progress, shares, steps, barriers;
 };
 
@@ -138,8 +141,8 @@ InstanceUnit makeSingleUnit(OpBuilder &builder, Location loc,
 InstanceUnit makeClusterUnit(OpBuilder &builder, Location loc,
                              const InstanceUnit &unit, Value rank, Value size);
 
-/// Emitter of the code of instances at the insertion point of a builder. Rows,
-/// lists and numbers of instances are i64s. All threads of a unit run the code
+/// Emits the code of instances at the insertion point of a builder. Rows, lists
+/// and numbers of instances are i64s. All threads of a unit run the code
 /// together.
 class InstanceCode {
 public:
@@ -174,11 +177,10 @@ public:
   Value get(Value cells, Value member, Type type);
   void put(Value cells, Value member, Value value);
   Value member(Value list, Value index);
-  /// Returns the first of this thread's numbers, among those that the unit's
-  /// threads share out, and the distance between its numbers.
+  /// Returns the first of this thread's numbers, among the numbers that are
+  /// divided among the unit's threads, and the distance between its numbers.
   std::pair<Value, Value> beginEach();
-  /// Makes threads wait until all have processed the numbers that they share
-  /// out.
+  /// Emits a wait of the threads until all have processed their numbers.
   void endEach();
   Value argument(int64_t number, Value instance, Type type);
   void result(int64_t number, Value instance, Value value,
@@ -200,17 +202,18 @@ public:
   Value instances();
   void beginBarrier();
   void countClusterBarrier();
-  /// Records in the unit's trace, if there is one, that the unit begins `tasks`
-  /// tasks of `kernel`, both i64s. The unit has one thread. Kernel -1 is a
-  /// barrier; 0 tasks continue those from before the barrier.
+  /// Records in the trace of the unit, if it has one, that the unit begins
+  /// `tasks` tasks of `kernel`, both i64s. The unit has one thread. Kernel -1
+  /// represents a barrier, and 0 tasks continue the tasks from before the
+  /// barrier.
   void trace(Value kernel, Value tasks);
-  /// Returns the kernel, an i64, of the task that the unit began last.
+  /// Returns the kernel (i64) of the task that the unit began last.
   Value lastKernel();
   /// Stores the numbers of tasks and of barriers of clusters, which the threads
   /// of a group count privately.
   void storeCounts();
-  /// Makes the units clear their buffers and the rows of nodes, including
-  /// padding.
+  /// Emits code in which the units clear their buffers and the rows of nodes,
+  /// including padding.
   void clearBuffers(const InstanceTables &tables);
 
 private:

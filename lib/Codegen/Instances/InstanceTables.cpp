@@ -43,7 +43,7 @@ namespace {
 /// Memory of the sites that have the same number (0, 1, …) among the sites of
 /// their kernel and kind in a program.
 struct SiteNeeds {
-  int64_t scratch = 0, cells = 0; ///< bytes
+  int64_t scratch = 0, cells = 0; ///< sizes in bytes
   int64_t scratchOffset = 0, cellsOffset = 0;
 };
 } // namespace
@@ -53,7 +53,7 @@ bool batch::runsSets(uprog::ProgramOp program) {
 }
 
 void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
-  // Whether it is for sets, the name of the kernel, and the number.
+  // Flag for sets, the name of the kernel, and the number.
   using Place = std::tuple<int, StringRef, size_t>;
   llvm::MapVector<Place, SiteNeeds> places;
   SmallVector<std::pair<Operation *, Place>> sites;

@@ -21,7 +21,7 @@ using namespace mlir::batch::abi;
 // Places
 //===----------------------------------------------------------------------===//
 
-/// Numbers the values that are made for a node, starting with `first`, and
+/// Numbers the values that are created for a node, starting with `first`, and
 /// returns the next number. At most one region of a branch runs for a node.
 int64_t InstanceTables::numberValues(Region &region, int64_t first) {
   for (Operation &op : region.getOps()) {
@@ -48,8 +48,8 @@ void InstanceTables::placeNodes(ModuleOp module) {
     nodeResults[results.getSymNameAttr()] = nodeCells;
     nodeCells += results.getTypes().size();
   }
-  // In a set, each side of a branch is a branch of its own. Its values are
-  // those of the program for one instance, in the same order.
+  // In a set, each side of a branch is a separate branch. Its values are the
+  // values of the program for one instance, in the same order.
   SmallVector<int64_t> numbers;
   for (auto program : module.getOps<uprog::ProgramOp>()) {
     if (runsSets(program))
@@ -117,7 +117,7 @@ Value InstanceCode::nodeRow(uprog::NodeRowOp op, Value node,
       cb.constant(tables.getNodeRow(op.getRowsAttr().getAttr())));
 }
 
-/// Returns the number of the first cell that `results` has for a node.
+/// Returns the number of the first of a node's cells in `results`.
 Value InstanceCode::resultCell(StringAttr results, Value node,
                                const InstanceTables &tables) {
   Value cell = arith::MulIOp::create(builder, loc, node,
@@ -131,7 +131,7 @@ void InstanceCode::remember(uprog::RememberOp op, Value node, ValueRange values,
   Value cells = cb.loadPointer(unit.state, kUnitNodeResults);
   Value first = resultCell(op.getRecursionAttr().getAttr(), node, tables);
   // The first barrier ensures that all threads have read the old values, the
-  // second that all read the new ones.
+  // second that all threads read the new ones.
   if (unit.threads.isGroup())
     gpu::BarrierOp::create(builder, loc);
   when(isLeaderThread(), [&] {
@@ -160,7 +160,7 @@ SmallVector<Value> InstanceCode::lookUp(uprog::LookUpOp op, Value node,
 
 Value InstanceCode::construct(uprog::ConstructOp op, ValueRange fields,
                               Value node, const InstanceTables &tables) {
-  // The nodes of the input are followed by new ones, the same number for each
+  // The nodes of the input are followed by new nodes, the same number for each
   // of them.
   Value inputs = firstNode(instances());
   Value offset = arith::MulIOp::create(builder, loc, node,

@@ -120,7 +120,7 @@ void TaskStep::storeOperand(Value input) {
   ++position;
 }
 
-/// Stores a ragged operand, a list, as one segment of rows, which are listed by
+/// Stores a ragged operand, a list, as one segment of rows that are listed by
 /// address.
 void TaskStep::storeSegment(unsigned index, Value list) {
   Value slot = cb.constant(position);

@@ -22,14 +22,14 @@ uprog::CodeAttr getCode(ModuleOp module, StringRef kernel);
 /// Returns the op that puts a task with rows for its results into `list`, or
 /// null if the step has these rows.
 uprog::PutTaskOp findPutWithRows(uprog::TasksOp list);
-/// Returns the number of cells of the step that a `uprog.batch` makes of a
+/// Returns the number of cells of the step that a `uprog.batch` creates from a
 /// list. Each of its results may need a list of rows.
 int64_t countBatchCells(KernelOp kernel, uprog::TasksOp tasks);
 /// Returns the number of cells of a list of tasks, including the rows of their
 /// results.
 int64_t countTaskCells(KernelOp kernel, int64_t capacity);
 
-/// Emitter of a BatchStep with one task.
+/// Emits a BatchStep with one task.
 class TaskStep {
 public:
   /// `code` is the code of the kernel's operator. `op` runs the task, at the
@@ -43,11 +43,11 @@ public:
   /// Stores the next operand that is not shared: a number, the address of a row
   /// (i64), or a list (i64).
   void storeOperand(Value input);
-  /// Stores the location of result `index`, an i64, or null if it is written
-  /// into an operand.
+  /// Stores the location of result `index`, an i64. It is null if the result is
+  /// written into an operand.
   void storeResult(unsigned index, Value row);
-  /// Returns the bytes of scratch memory that the task needs, given the
-  /// operands, as an i64, or null if it needs none.
+  /// Returns the size in bytes of the scratch memory that the task needs, given
+  /// the operands, as an i64, or null if it needs none.
   Value getScratchBytes() const {
     return needsScratch ? scratchBytes : Value();
   }
@@ -68,9 +68,9 @@ private:
   KernelOp kernel;
   uprog::CodeAttr code;
   SmallVector<unsigned> perTask; ///< arguments of the kernel
-  int64_t position = 0;          ///< of the next operand
+  int64_t position = 0;          ///< position of the next operand
   Value memory;
-  int64_t taken = 0; ///< cells of the memory
+  int64_t taken = 0; ///< cells of the memory that are taken
   Value operands, values, offsets, zeroIndex, results, resultRows, step, zero;
   Value scratchBytes;
   bool needsScratch;

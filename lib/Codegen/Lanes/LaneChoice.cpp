@@ -16,7 +16,7 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using arith::CmpIPredicate;
 
-/// The key of a block that no lane waits for. No other block has it.
+/// Key of a block that no lane waits for. No other block has it.
 static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 Value LaneCode::inFrame(Value array) {
@@ -33,8 +33,8 @@ Value LaneCode::learnedBlock() {
   auto mix = [&](Value hash, Value item) {
     return mul(arith::XOrIOp::create(builder, loc, hash, item), factor);
   };
-  // Find a block of low cost, the hash of the others that lanes wait for, and
-  // the one of them with the most lanes.
+  // Find a block of low cost, the hash of the other blocks that lanes wait for,
+  // and the one of them with the most lanes.
   auto loop = scf::ForOp::create(
       builder, loc, zero, constant(layout.getNumBlocks()), constant(1),
       ValueRange{none, factor, none, zero},
@@ -93,7 +93,7 @@ std::pair<Value, Value> LaneCode::blockKeys(Value block) {
   auto isChoice = [&](int64_t choice) {
     return compare(CmpIPredicate::eq, limit(kLanesChoice), constant(choice));
   };
-  // A learned choice falls back to BATCH_CHOICE_WORK.
+  // Without a table, a learned choice falls back to BATCH_CHOICE_WORK.
   Value work =
       arith::OrIOp::create(builder, loc, isChoice(BATCH_CHOICE_LEARNED),
                            isChoice(BATCH_CHOICE_WORK));
@@ -173,7 +173,8 @@ std::pair<Value, Value> LaneCode::laneList() {
 Value LaneCode::enterBlock(Value lane, Value block) {
   Value waits = compare(CmpIPredicate::eq, load(array(kLanesBlocks), lane),
                         placeOf(block));
-  // Loaded for every lane, these can be hoisted out of the loop over lanes.
+  // If these are loaded for every lane, they can be hoisted out of the loop
+  // over lanes.
   Value steps = array(kLanesLaneSteps), most = limit(kLanesMaxSteps);
   auto countStep = [&] {
     Value count = add(load(steps, lane), constant(1));

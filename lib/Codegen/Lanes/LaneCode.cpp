@@ -182,7 +182,7 @@ void LaneCode::callNextInstance(Value lane, bool isDone) {
                        ValueRange{cb.getContext(), lanes, lane, done});
 }
 
-/// Returns the type of a value's bits in a row, where an i1 takes a byte.
+/// Returns the type of a value's bits in a row, where an i1 takes one byte.
 static Type getBitsType(OpBuilder &builder, Type type) {
   return builder.getIntegerType(8 * elementBytes(type));
 }
@@ -432,7 +432,7 @@ void LaneCode::runEpilogue(BlockOp block) {
   forActive([&](Value place, Value lane) {
     if (!canFail(block))
       return leave(terminator, place, lane);
-    // If a stack was too small, the instance has ended.
+    // If a stack was too small, the instance has finished with an error.
     Value instance = load(array(kLanesInstances), lane);
     Value end = load(array(kLanesEnds), instance);
     when(

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Code of a lockstep program besides its kernels. It chooses the next block,
-// lists its lanes, moves rows of variables, and decides where lanes continue.
-// Its state is a BatchLanes (ABI.h). One thread runs it, or the threads of a
-// GPU's block run it together and share the lanes and the pieces of wide rows.
+// Code of a lockstep program, except for its kernels. It chooses the next
+// block, lists its lanes, moves rows of variables, and decides where lanes
+// continue. Its state is a BatchLanes (ABI.h). One thread runs it, or the
+// threads of a GPU block run it together and divide the lanes and the pieces of
+// wide rows among them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +23,9 @@
 
 namespace mlir::batch {
 
-/// Emits this code at the insertion point of a builder. The threads of a group
-/// run it together, with a barrier before it and at the end of every section.
-/// Only blockKeys() and enterBlock() run on one thread.
+/// Emits code of lanes at the insertion point of a builder. The threads of a
+/// group run it together, with a barrier before it and at the end of every
+/// section. Only blockKeys() and enterBlock() run on one thread.
 class LaneCode {
 public:
   /// `context` and `lanes` are !llvm.ptr to a BatchContext and a BatchLanes.
@@ -32,21 +33,21 @@ public:
            Value lanes, const UnitThreads &unit = {});
 
   /// Creates the function that the code below calls. A lane stores the results
-  /// of its instance, if that has ended, and takes the next one.
+  /// of its instance, if the instance has finished, and takes the next one.
   void makeNextInstance(func::FuncOp entry);
 
   void startLanes();
   /// Returns the priority of a block and the step since which a lane waits for
-  /// it, both i64. A block with lower values runs sooner.
+  /// it, both i64. A block with lower values runs earlier.
   std::pair<Value, Value> blockKeys(Value block);
-  /// Returns the number of the next block (i64), and whether there is one (i1).
+  /// Returns the number of the next block (i64), and whether one exists (i1).
   /// Takes the preferred block, the block that has waited longest, and the step
-  /// since which it waits (i64s).
+  /// at which its wait began (i64s).
   std::pair<Value, Value> nextBlock(Value preferred, Value oldest, Value came);
-  /// Returns the number of all lanes (i64), and the address of the list of
-  /// those that run a block.
+  /// Returns the number of all lanes (i64), and the address of the list of the
+  /// lanes that run a block.
   std::pair<Value, Value> laneList();
-  /// Returns whether a lane (i64) runs a block (i64), an i1.
+  /// Returns an i1 that is true if a lane (i64) runs a block (i64).
   Value enterBlock(Value lane, Value block);
   /// Returns the address of the step of a block that `count` lanes (i64) run.
   Value takeLanes(Value block, Value count);
@@ -63,19 +64,18 @@ private:
   Value select(Value condition, Value a, Value b);
   void when(Value condition, function_ref<void()> body,
             function_ref<void()> otherwise = nullptr);
-  /// Returns the value of one of two pieces of code, of which only that one
-  /// runs.
+  /// Returns the value of one of two pieces of code, only one of which runs.
   Value either(Value condition, function_ref<Value()> body,
                function_ref<Value()> otherwise);
   /// Emits a loop over i64 numbers from 0 to `count` - 1.
   void loop(Value count, function_ref<void(Value)> body);
-  /// Emits the same loop, shared among the threads.
+  /// Emits the same loop, divided among the threads.
   void share(Value count, function_ref<void(Value)> body);
   void byFirstThread(function_ref<void()> body);
   void emitBarrier();
 
   /// Accesses a field of the BatchLanes. The code changes no limits and no
-  /// pointers, so that their loads can be hoisted out of loops.
+  /// pointers, so their loads can be hoisted out of loops.
   Value number(abi::Field field);
   void setNumber(abi::Field field, Value value);
   Value limit(abi::Field field);
@@ -86,22 +86,23 @@ private:
   }
   Value bytesAt(Value base, Value offset);
 
-  /// The unit of work of a thread: all of a lane, or a piece of a row.
+  /// Unit of work of a thread: a whole lane, or a piece of a row.
   enum class Share { Nothing, Lanes, Pieces };
   /// Emits a barrier if another thread may continue with a lane.
   void shareBy(Share next);
   Value laneAt(Value active, Value place);
-  /// Calls `body` for each lane that runs the current block, with its place
-  /// among these and the lane.
+  /// Calls `body` for each lane that runs the current block, with its position
+  /// among these lanes and the lane.
   void forActive(function_ref<void(Value, Value)> body) {
     forActive(number(abi::kLanesCount), body);
   }
-  /// Calls `body` for each of these and each piece of its row of a variable.
+  /// Calls `body` for each of these lanes and each piece of its row of a
+  /// variable.
   void forPieces(const MachineLayout::Variable &variable,
                  function_ref<void(Value, Value, Value)> body) {
     forPieces(variable, number(abi::kLanesCount), body);
   }
-  /// Calls `body` for the first `count` of them.
+  /// Calls `body` for the first `count` lanes that run the current block.
   void forActive(Value count, function_ref<void(Value, Value)> body);
   void forPieces(const MachineLayout::Variable &variable, Value count,
                  function_ref<void(Value, Value, Value)> body);
@@ -117,9 +118,10 @@ private:
   void copyPiece(Value to, Value from, const MachineLayout::Variable &variable,
                  Value piece);
   Value pieceOffset(const MachineLayout::Variable &variable, Value piece);
-  /// Initializes rows with zeros: the current ones, and the lowest ones.
+  /// Zero-initializes the current row of each lane and the bottom row of its
+  /// stack.
   void clearRows(const MachineLayout::Variable &variable);
-  /// Returns whether all lanes run the block.
+  /// Returns an i1 that is true if all lanes run the block.
   Value isMasked();
   /// Returns the row of result `result` of the block's kernel for a lane.
   Value resultRow(InvokeOp invoke, OpResult result, Value place, Value lane);
@@ -134,18 +136,18 @@ private:
   /// Adds an entry to a stack if it has space. Otherwise the lane's instance
   /// ends with an error.
   Value pushEntry(Value depths, Value lane);
-  /// Makes a lane wait for a block of a frame.
+  /// Emits code in which a lane waits for a block of a frame.
   void arrive(Value lane, Value frame, Value target);
   void leave(Operation *terminator, Value place, Value lane);
   bool canFail(BlockOp block);
-  /// Stores an instance's results where the caller wants them, and a new
-  /// instance's arguments in the lane's variables.
+  /// Stores an instance's results where the caller expects them;
+  /// takeArguments() stores a new instance's arguments in the lane's variables.
   void storeResults(func::FuncOp entry, Value lane);
   void takeArguments(func::FuncOp entry, Value lane, Value instance);
   void callNextInstance(Value lane, bool done);
-  /// Returns whether instances come from a stream.
+  /// Returns an i1 that is true if instances come from a stream.
   Value hasStream();
-  /// Gives instances that a stream has now to the lanes that have none.
+  /// Assigns the instances that are waiting in a stream to idle lanes.
   void takeReady();
 
   /// Returns the current frame's range, indexed by block, of an array that is
@@ -154,7 +156,7 @@ private:
   /// Reports to the host that step `now` runs a block.
   void reportProgress(Value now, Value block);
   /// Returns the block that the table of states chooses, or -1 if the table
-  /// does not have the state (BlockPolicy.h).
+  /// does not contain the state (BlockPolicy.h).
   Value learnedBlock();
 
   /// Returns the place in the current frame where lanes wait for a block.
@@ -167,8 +169,9 @@ private:
   ContextBuilder cb;
   Value lanes;
   UnitThreads unit;
-  int64_t present = 0;           ///< the number of the block being emitted
-  Share shared = Share::Nothing; ///< what threads share in the code so far
+  int64_t present = 0;           ///< number of the block being emitted
+  Share shared = Share::Nothing; ///< objects that threads divide in the code so
+                                 ///< far
 };
 
 } // namespace mlir::batch

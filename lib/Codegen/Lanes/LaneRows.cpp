@@ -40,7 +40,7 @@ Value LaneCode::currentRow(const MachineLayout::Variable &entry, Value lane) {
 void LaneCode::copyRow(Value to, Value from,
                        const MachineLayout::Variable &entry) {
   if (unit.isGroup()) {
-    // Padding is not copied: it may never have been written.
+    // Padding is not copied, because it may never have been written.
     if (entry.pieces() == 1)
       return copyPiece(to, from, entry, constant(0));
     return loop(constant(entry.pieces()),
@@ -111,13 +111,14 @@ Value LaneCode::resultRow(InvokeOp invoke, OpResult result, Value place,
                           Value lane) {
   int64_t rowBytes = getRowBytes(cast<RankedTensorType>(result.getType()));
   Value steps = array(kLanesSteps);
-  // Only masked blocks have their own rows for results that are otherwise
-  // stored in rows of variables.
+  // Only masked blocks have separate rows for results that are otherwise stored
+  // in rows of variables.
   if (layout.isInPlace(result))
     steps = array(kLanesMaskedSteps);
   Value list = cb.loadPointer(steps, present, kStepCells, kStepResults);
   Value base = cb.loadPointer(list, result.getResultNumber());
-  // Masked blocks compute all lanes, others only those that take part.
+  // Masked blocks compute all lanes, and other blocks only the participating
+  // lanes.
   return bytesAt(base,
                  mul(select(isMasked(), lane, place), constant(rowBytes)));
 }
@@ -160,7 +161,7 @@ void LaneCode::push(PushOp op, Value place, Value lane) {
       copyRow(top, valueRow(op.getValue(), place, lane), entry);
     return;
   }
-  // In a stack without room, `above` and `depth` are the same row.
+  // In a stack without space, `above` and `depth` are the same row.
   Value above = load(depths, lane);
   Value from = op.getValue() ? valueRow(op.getValue(), place, lane)
                              : stackRow(entry, depth, lane);
@@ -216,7 +217,7 @@ void LaneCode::pop(PopOp op) {
 
 void LaneCode::set(SetOp op) {
   const auto &entry = layout.getVariable(op.getVariableAttr().getAttr());
-  // A result that is stored in the variable's row is there already, except on
+  // A result that is stored in the variable's row is already there, except on
   // masked lanes.
   auto result = dyn_cast<OpResult>(op.getValue());
   Value count = number(kLanesCount);

@@ -1,4 +1,4 @@
-//===- CodeBuilder.cpp - Building address-level code ----------------------===//
+//===- CodeBuilder.cpp - Builder of address-level code --------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

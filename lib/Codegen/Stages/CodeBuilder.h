@@ -1,4 +1,4 @@
-//===- CodeBuilder.h - Building address-level code --------------*- C++ -*-===//
+//===- CodeBuilder.h - Builder of address-level code ------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,9 +19,9 @@
 
 namespace mlir::uprog {
 
-/// An ImplicitLocOpBuilder for code over i64 values and raw pointers. Each
-/// constant is built once per function, so that equal constants are the same
-/// SSA value.
+/// ImplicitLocOpBuilder for code over i64 values and raw pointers. Each
+/// constant is built once per function, so equal constants are the same SSA
+/// value.
 class CodeBuilder : public ImplicitLocOpBuilder {
 public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
@@ -40,7 +40,7 @@ public:
   Value max(Value a, Value b) { return makeOrFold<arith::MaxSIOp>(a, b); }
   Value less(Value a, Value b);
 
-  /// The address space of rows and of the structs that describe them.
+  /// Address space of rows and of the structs that describe them.
   unsigned addressSpace = 0;
   Type ptrType() {
     return LLVM::LLVMPointerType::get(getContext(), addressSpace);
@@ -78,7 +78,7 @@ public:
   void when(Value condition, llvm::function_ref<void()> whenTrue,
             llvm::function_ref<void()> whenFalse = {});
 
-  /// Called around every region that a loop or a condition opens.
+  /// Callback around every region that a loop or a condition opens.
   std::function<void(bool enter)> onRegion;
 
 private:

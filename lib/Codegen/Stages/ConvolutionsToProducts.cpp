@@ -35,8 +35,8 @@ using utils::IteratorType;
 // Images
 //===----------------------------------------------------------------------===//
 
-/// Returns true if every reader of an element of `op` would compute it again,
-/// or search for it in one of several operands.
+/// Returns true if every reader of an element of `op` would recompute it, or
+/// search for it in one of several operands.
 static bool isComputedByReaders(Operation *op) {
   if (isa<tensor::InsertSliceOp, tensor::ConcatOp>(op))
     return true;
@@ -93,7 +93,7 @@ static void copyImage(OpBuilder &builder, linalg::LinalgOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Returns the reduction's loops in the order of the filter's dimensions.
-/// Returns nullopt unless each index of the filter is a loop of its own and all
+/// Returns nullopt unless each index of the filter is a separate loop and all
 /// of the reduction's loops are among them.
 static std::optional<SmallVector<unsigned>> orderByFilter(linalg::LinalgOp op) {
   SmallVector<unsigned> reductions, order;
@@ -111,8 +111,8 @@ static std::optional<SmallVector<unsigned>> orderByFilter(linalg::LinalgOp op) {
 }
 
 /// Returns the number of image dimensions to collapse into one: all of them if
-/// they are the last dimensions of the result, where vectors run along them,
-/// else 0.
+/// they are the last dimensions of the result, along which vectors run, and 0
+/// otherwise.
 static int64_t countPixelDims(linalg::LinalgOp op,
                               const ConvolutionDimensions &dims) {
   AffineMap out = op.getIndexingMapMatchingResult(op->getResult(0));
@@ -141,7 +141,8 @@ static Value collapseStart(OpBuilder &builder, Location loc, Value start,
       .getResult(0);
 }
 
-/// Rewrites a convolution with a parameter to have the loops of a product.
+/// Rewrites a convolution with a parameter so that it has the loops of a
+/// product.
 static void convertLoops(OpBuilder &builder, linalg::LinalgOp op,
                          const ConvolutionDimensions &dims) {
   std::optional<SmallVector<unsigned>> reductions = orderByFilter(op);
@@ -152,8 +153,8 @@ static void convertLoops(OpBuilder &builder, linalg::LinalgOp op,
   if (!out.isProjectedPermutation() ||
       out.getNumResults() != op.getNumParallelLoops())
     return;
-  // The new loops are the result's dimensions, with all pixels as one, followed
-  // by the reduction's.
+  // The new loops are the dimensions of the result, with all pixels as one,
+  // followed by the dimensions of the reduction.
   int64_t pixelDims = countPixelDims(op, dims);
   int64_t rank = out.getNumResults();
   int64_t leading = pixelDims > 1 ? rank - pixelDims : rank;
@@ -176,7 +177,7 @@ static void convertLoops(OpBuilder &builder, linalg::LinalgOp op,
   int64_t loops = parallel;
   for (unsigned dim : *reductions)
     exprs[dim] = getAffineDimExpr(loops++, context);
-  // Nothing to do if the loops are already those of a product.
+  // Do nothing if the loops are already the loops of a product.
   if (leading == rank &&
       llvm::equal(exprs, llvm::map_range(llvm::seq<unsigned>(0, loops),
                                          [&](unsigned i) {
@@ -219,8 +220,8 @@ static void convertLoops(OpBuilder &builder, linalg::LinalgOp op,
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Returns true if `op` only multiplies by a parameter of static shape and
-/// adds.
+/// Returns true if `op` only multiplies by a parameter of static shape and adds
+/// the products.
 static bool multipliesParameter(OperatorOp owner, linalg::LinalgOp op) {
   auto filter = dyn_cast<BlockArgument>(op.getDpsInputOperand(1)->get());
   return isFloatContraction(op) && filter &&

@@ -83,7 +83,7 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
   Type element = type.getElementType();
   if (auto parameter = op.getParameter(number)) {
     Value packing = getPacking(tables.getRows(*parameter));
-    // Dimension 0 counts rows; it may be unknown, as nothing depends on it.
+    // Dimension 0 counts rows. It may be unknown, since nothing depends on it.
     return loadElement(packing, type.getShape(), plan.getLayout(argument),
                        element, indices);
   }
@@ -158,7 +158,7 @@ Value Evaluator::evalScalar(Value value) {
   });
 }
 
-/// Returns the divisor of an integer division, or 1 where dividing by it would
+/// Returns the divisor of an integer division, or 1 if dividing by it would
 /// trap. A kernel may run on rows that are never read, and on lanes beyond a
 /// row's end.
 Value Evaluator::safeDivisor(Operation *op, ValueRange operands) {
@@ -315,7 +315,7 @@ void Evaluator::evalAssert(cf::AssertOp op,
                            llvm::function_ref<Value(Value)> lookup) {
   auto compare = op.getArg().getDefiningOp<arith::CmpIOp>();
   Value holds = lookup(op.getArg());
-  // The number that a message may contain.
+  // Number that a message may contain.
   Value number = compare ? lookup(compare.getLhs()) : b.constant(0);
   if (!holds || !number || isa<VectorType>(holds.getType())) {
     fail(op, "is not supported in an operator yet");
@@ -492,8 +492,8 @@ Value Evaluator::evalView(ArrayRef<ElementSource> sources,
     isSource =
         isSource ? arith::AndIOp::create(b, isSource, one).getResult() : one;
   }
-  // The indices of an inserted slice are computed before the choice, those of
-  // other sources inside it.
+  // The indices of an inserted slice are computed before the choice, and the
+  // indices of other sources inside it.
   bool isInsert = isa<tensor::InsertSliceOp>(source.operand->getOwner());
   Indices inner;
   if (isInsert)
@@ -564,8 +564,8 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
   return failed ? Value() : results[value.getResultNumber()];
 }
 
-/// Returns the task that owns ragged row `row`: the last one whose offset is
-/// not above it.
+/// Returns the task that owns ragged row `row`: the last task whose offset is
+/// not greater than the row.
 Value Evaluator::ownerOf(int64_t domain, Value row) {
   Key key{&arguments, reinterpret_cast<void *>(domain),
           row.getAsOpaquePointer()};

@@ -22,8 +22,8 @@ static RankedTensorType getType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// Returns true if `view` has rows. It then takes all of them: no offset and no
-/// stride changes their index.
+/// Returns true if `view` has rows. It then includes all of them, because no
+/// offset and no stride changes their index.
 static bool hasRows(Value view) {
   RankedTensorType type = getType(view);
   return type.getRank() > 0 && type.isDynamicDim(0);
@@ -106,7 +106,7 @@ static Sources getCollapseSources(tensor::CollapseShapeOp collapse) {
   for (auto [i, group] : llvm::enumerate(collapse.getReassociationIndices())) {
     AffineExpr rest = indices[i];
     for (int64_t d : llvm::reverse(ArrayRef<int64_t>(group).drop_front())) {
-      // Dimensions of extent one next to the rows change nothing.
+      // Adjacent dimensions of extent one do not matter.
       int64_t extent = wide.getDimSize(d);
       inner[d] = rest % extent;
       rest = rest.floorDiv(extent);
@@ -132,7 +132,7 @@ static Sources getExpandSources(tensor::ExpandShapeOp expand) {
 
 static Sources getLinalgSources(linalg::LinalgOp linalgOp, OpResult result) {
   AffineMap out = linalgOp.getIndexingMapMatchingResult(result);
-  // A loop that the result does not depend on may be at any iteration.
+  // A loop on which the result does not depend may be at any iteration.
   Exprs loops(linalgOp.getNumLoops(),
               getAffineConstantExpr(0, result.getContext()));
   for (auto [i, expr] : llvm::enumerate(out.getResults()))

@@ -7,8 +7,8 @@
 //
 // Maps the index of an element of a view, or of the result of an elementwise
 // op, to the indices of its operands. Staging uses this map to find the memory
-// that a stage reads, and the emitters use it to compute addresses; there is no
-// other such code.
+// that a stage reads, and the emitters use it to compute addresses. No other
+// code computes this mapping.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,16 +28,16 @@ struct IndexCondition {
   int64_t limit;
 };
 
-/// An operand from which an element of a result is computed.
+/// Operand from which an element of a result is computed.
 struct ElementSource {
   OpOperand *operand;
-  /// Map from the indices of the result's element, including its row, to those
-  /// of the operand's element.
+  /// Map from the indices of the element of the result, including its row, to
+  /// the indices of the element of the operand.
   AffineMap map;
-  /// Conditions of an op that chooses between operands; all must hold.
+  /// Conditions of an op that chooses between operands. All of them must hold.
   SmallVector<IndexCondition, 2> conditions;
-  /// True if the row that the map returns is ragged; the operand's row is then
-  /// that of its task.
+  /// True if the row that the map returns is ragged. The row of the operand is
+  /// then the row of its task.
   bool taskOfRow = false;
 };
 
@@ -47,7 +47,7 @@ bool isView(Operation *op);
 
 /// Returns the sources of an element of a view or of a result of an elementwise
 /// op. If they have conditions, only the first source whose conditions hold is
-/// used; the last one has none.
+/// used. The last source has no conditions.
 SmallVector<ElementSource> getElementSources(OpResult result);
 
 } // namespace mlir::uprog

@@ -228,7 +228,7 @@ Value Evaluator::laneIndices(const Index &index) {
 Value Evaluator::mask(const Index &index, int64_t extent) {
   if (index.step == 1 && !index.partial)
     return mask(index.base, extent);
-  // As an unsigned number, a negative index is above the extent.
+  // As an unsigned number, a negative index is greater than the extent.
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, laneIndices(index),
                                broadcast(b.constant(extent)));
 }
@@ -326,7 +326,7 @@ Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape,
   int64_t extent = shape[lanesIndex - indices.begin()];
   if (place.stride == 1) {
     // Padding makes it safe to load beyond the end. GPUs load whole vectors
-    // only if the load specifies that they are aligned.
+    // only if the load specifies that the vectors are aligned.
     if (lanesIndex->residue == 0 && !lanesIndex->partial &&
         layout.getRun() % lanes == 0)
       return fromStored(
@@ -460,7 +460,7 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
     return *known;
   Value base, offset;
   if (storage.kind == Storage::Result) {
-    // The offset of the task's row from the first task's.
+    // Offset from the first task's row to this task's row.
     const TableLayout &layout = plan.getResultLayout(storage.index);
     OperatorOp op = plan.getOperator();
     ResultAttr write = op.getWrite(storage.index);
@@ -477,7 +477,8 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
     base = resultBase(storage.index);
     BlockArgument root = plan.getRoot(storage.index);
     if (write.getRows()) {
-      // The row's address is stored at `place`, unless the result is in place.
+      // The address of the row is stored at `place`, unless the result is in
+      // place.
       Value place = b.offset(base, offset);
       if (!root)
         return scopes.back()[key] = b.load(b.ptrType(), place, kCellBytes);
@@ -548,7 +549,7 @@ void Evaluator::store(Value computed, Value value, const Storage &storage,
                            : makeLayout(space.shape, element);
   auto insert = value.getDefiningOp<InsertOp>();
   Indices places;
-  // A slice of some of the columns has other columns next to it.
+  // A slice of some columns is adjacent to other columns.
   bool isWhole = true;
   if (insert) {
     places = insertIndices(insert, indices);

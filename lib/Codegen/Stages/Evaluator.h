@@ -43,10 +43,10 @@ struct StageArguments {
   Value indexError;
 };
 
-/// Emitter of code that computes elements of values, one at a time or one per
-/// lane of a vector. The values may be operands, parameters, results and
-/// scratch of earlier stages, tiles of this stage, or not in memory yet. An
-/// element that was already computed at the same indices is reused.
+/// Emits code that computes elements of values, one at a time or one per lane
+/// of a vector. The values may be operands, parameters, results and scratch of
+/// earlier stages, tiles of this stage, or not in memory yet. An element that
+/// was already computed at the same indices is reused.
 class Evaluator {
 public:
   Evaluator(CodeBuilder &b, const StagePlan &plan, ModuleTables &tables);
@@ -55,21 +55,20 @@ public:
   void beginStage(int64_t number, const StageArguments &arguments);
   void endStage();
 
-  /// Returns the element of `value` at `indices`, or a vector of elements; a
-  /// scalar if it is equal in all lanes. Returns null after an error was
-  /// emitted.
+  /// Returns the element of `value` at `indices`, or a vector of elements.
+  /// Returns a scalar if it is equal in all lanes, and null after an error.
   Value eval(Value value, ArrayRef<Index> indices);
-  /// Returns the address of that element, if only views are between it and
-  /// memory.
+  /// Returns the address of that element if only views are between the element
+  /// and memory.
   Value address(Value value, ArrayRef<Index> indices);
   /// Returns the body's results for the given block arguments and loop indices.
   /// In a reduction, a product that is added to an accumulator becomes one fma.
   SmallVector<Value> evalBody(Block &body, ValueRange arguments,
                               ArrayRef<Index> dims, bool reduction);
-  /// Returns the indices of an operand, given those of the loops.
+  /// Returns the indices of an operand, given the indices of the loops.
   Indices operandIndices(AffineMap map, ArrayRef<Index> dims);
-  /// Returns the loop indices of `op`, given those of its results, or null for
-  /// reductions.
+  /// Returns the loop indices of `op`, given the indices of its results, or
+  /// null for reductions.
   Indices loopIndices(linalg::LinalgOp op, ArrayRef<Index> results);
   /// Returns the results of one elementwise op on scalars or vectors.
   SmallVector<Value> evalElement(Operation *op, ValueRange operands);
@@ -80,8 +79,9 @@ public:
   void remember(Value value, ArrayRef<Index> indices, Value element);
 
   /// Returns the results of `reduction` at each of `elements`, element by
-  /// element, reduced in order; vectors of columns if `vector`. Calls
-  /// `enter(e)` before the start values of element e are computed.
+  /// element, reduced in order. With `vector`, the results are vectors of
+  /// columns. Calls `enter(e)` before the start values of element e are
+  /// computed.
   CodeBuilder::Values reduce(const Reduction &reduction,
                              ArrayRef<Indices> elements, bool vector,
                              llvm::function_ref<void(size_t)> enter = {});
@@ -94,7 +94,7 @@ public:
   void store(Value computed, Value value, const Storage &storage,
              ArrayRef<Index> indices);
 
-  /// Makes the code read `value` from a tile in the worker's scratch.
+  /// Makes the emitted code read `value` from a tile in the worker's scratch.
   void setTile(Value value, Value pointer, int64_t stride);
   /// Sets the row and the column at which the tile begins.
   void setTilePosition(Value row, Value column);
@@ -102,8 +102,8 @@ public:
   Value loadTile(Value value, Value row, Value column, bool vector);
   void storeTile(Value element, Value value, Value row, Value column,
                  bool vector);
-  /// Returns whether the operand that `stage` copies for inserts has to be
-  /// copied, or null if it copies none.
+  /// Returns an i1 that is true if the operand that `stage` copies for inserts
+  /// has to be copied, or null if it copies none.
   Value mustCopy(const Stage &stage);
   /// Computes the values that a row needs for all its columns: its address in
   /// every operand that the stage reads, and the locations of its inserts.
@@ -120,7 +120,7 @@ public:
   Index add(const Index &a, int64_t b);
   Index mul(const Index &a, int64_t b);
 
-  // Values that a stage needs at its entry; each is loaded once.
+  // Values that a stage needs at its entry. Each is loaded once.
   Value getCount();
   Value getOffset(int64_t domain, Value position);
   Value getPacking(int64_t packing);
@@ -149,7 +149,7 @@ private:
   std::optional<int64_t> getRaggedDomain(tensor::ExtractOp op) const;
   Value evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
                     llvm::function_ref<Value(Value)> lookup);
-  /// Emits code that reports the index that is compared with its limit, if the
+  /// Emits code that reports the index that is compared with its limit if the
   /// assertion fails.
   void evalAssert(cf::AssertOp op, llvm::function_ref<Value(Value)> lookup);
   /// Returns the first extent of a parameter, as an index.
@@ -174,20 +174,20 @@ private:
   Value indexValue(const Index &index);
   Value ownerOf(int64_t domain, Value row);
   /// Loads the address of a result's first row, or of the list of its rows'
-  /// addresses, from the step. The address is null if the rows are operands'
-  /// rows.
+  /// addresses, from the step. The address is null if the rows are rows of
+  /// operands.
   Value resultBase(int64_t result);
   /// Loads the pointer at `place`, or returns `otherwise` if `base` is null.
   Value loadUnlessNull(Value base, Value place, Value otherwise);
   Value isNull(Value pointer);
-  /// Returns the indices, in a row of the destination, of the inserted element
-  /// at `indices`, whose first index is its row.
+  /// Returns the indices, within a row of the destination, of the inserted
+  /// element at `indices`. The first of `indices` is the row.
   Indices insertIndices(InsertOp insert, ArrayRef<Index> indices);
   Value storagePointer(Value value, const Storage &storage, int64_t domain,
                        Value row);
-  /// Location of elements in their row: the first one, in elements, and the
-  /// others of a vector relative to it, at a stride (0: one element) or at
-  /// separate `offsets`.
+  /// Location of elements in their row: the position of the first element, in
+  /// elements, and the positions of the others of a vector relative to it, at a
+  /// stride (0: one element) or at separate `offsets`.
   struct Place {
     Value first;
     int64_t stride = 0;
@@ -220,7 +220,7 @@ private:
   int64_t lanes;
   int64_t stage = 0;
   StageArguments arguments;
-  Operation *marker = nullptr; ///< entry code is inserted before it
+  Operation *marker = nullptr; ///< entry code is inserted before this op
   std::vector<std::map<Key, Value>> scopes;
   std::map<Key, Value> entryValues;
   struct Tile {

@@ -14,18 +14,19 @@
 
 namespace mlir::uprog {
 
-/// The tables that a module's kernels need besides their code: the list
+/// Tables that a module's kernels need in addition to their code: the list
 /// `uprog.packings` of the module, which kernels index, and constant tensors.
 class ModuleTables {
 public:
-  /// Adds constants as globals to `code`, which is the module or one in it.
+  /// Adds constants as globals to `code`, which is the module or a nested
+  /// module.
   ModuleTables(ModuleOp module, Operation *code, unsigned addressSpace = 0);
 
-  /// Returns the number of a packing, which is added if it is new.
+  /// Returns the number of a packing, and adds the packing if it is new.
   int64_t getRows(int64_t parameter);
   int64_t getPanels(PanelsAttr panels);
-  /// Returns the number, from 1, of a checked index in the list
-  /// `uprog.indices`.
+  /// Returns the number of a checked index in the list `uprog.indices`, counted
+  /// from 1.
   int64_t getIndex(StringRef text);
   /// Returns the symbol of the rows of a dense constant, padded as ABI.h
   /// specifies.

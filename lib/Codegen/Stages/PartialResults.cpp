@@ -44,7 +44,7 @@ CodeBuilder::Values PartialResults::combine(CodeBuilder &b, ValueRange x,
   if (combiner)
     return {combineOne(b, combiner, x[0], y[0])};
   // Among equal elements, the first one wins. The start value of a position
-  // that has taken no element never equals an element that was taken.
+  // without an element never equals the value of an element.
   Value newBest = y[selection->best], best = x[selection->best];
   Value isEqual, isBetter;
   if (auto floats = dyn_cast<arith::CmpFOp>(selection->compare)) {

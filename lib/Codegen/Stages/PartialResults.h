@@ -12,9 +12,9 @@
 
 namespace mlir::uprog {
 
-/// Combination of the results of some elements of a reduction with those of
-/// others. It is known for sums, products and similar reductions, and for the
-/// first of the largest or smallest elements.
+/// Combination of the results of some elements of a reduction with the results
+/// of other elements. It is known for sums, products and similar reductions,
+/// and for the first of the largest or smallest elements.
 struct PartialResults {
   explicit PartialResults(linalg::LinalgOp op)
       : op(op), combiner(getCombiner(op)), selection(getSelection(op)),
@@ -22,20 +22,20 @@ struct PartialResults {
 
   bool isKnown() const { return combiner || selection; }
 
-  /// Returns the results of no elements, for those at `position`; no values
-  /// after an error.
+  /// Returns the results of reducing no elements, for the output at `position`,
+  /// or no values after an error.
   CodeBuilder::Values ofNone(CodeBuilder &b, Evaluator &evaluator,
                              ArrayRef<Index> position) const;
   /// Combines the results of the elements of `x` and of `y`, which may be in
   /// any order.
   CodeBuilder::Values combine(CodeBuilder &b, ValueRange x, ValueRange y) const;
-  /// Combines the results of all elements with the start values; returns no
+  /// Combines the results of all elements with the start values. Returns no
   /// values after an error.
   CodeBuilder::Values addStart(CodeBuilder &b, Evaluator &evaluator,
                                ArrayRef<Index> position, ValueRange all) const;
 
   mutable linalg::LinalgOp op;
-  Operation *combiner; ///< for a reduction with one result
+  Operation *combiner; ///< combiner of a reduction with one result
   std::optional<Selection> selection;
   size_t results;
 };

@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Returns true if `condition` implies that the index of loop `dim` is below
-/// `limit`.
+/// Returns true if `condition` implies that the index of loop `dim` is less
+/// than `limit`.
 static bool impliesBelow(Value condition, unsigned dim, Value limit) {
   SmallVector<Value> conditions = {condition};
   while (!conditions.empty()) {
@@ -32,7 +32,7 @@ static bool impliesBelow(Value condition, unsigned dim, Value limit) {
 }
 
 /// Returns true if `op` leaves its results unchanged where the index of loop
-/// `dim` is not below `limit`.
+/// `dim` is not less than `limit`.
 static bool endsAt(linalg::LinalgOp op, unsigned dim, Value limit) {
   Block *body = op.getBlock();
   return llvm::all_of(

@@ -17,20 +17,20 @@ namespace mlir::uprog {
 struct ReductionLoops {
   explicit ReductionLoops(const Reduction &reduction);
 
-  /// Nests the outer loops around `inner`, which builds the last one. A loop
+  /// Nests the outer loops around `inner`, which builds the last loop. A loop
   /// ends at its limit if that is less than its extent. A limit may be null,
   /// and `limits` may be empty.
   CodeBuilder::Values
   nest(CodeBuilder &b, CodeBuilder::Values carried, MutableArrayRef<Index> dims,
        llvm::function_ref<CodeBuilder::Values(CodeBuilder::Values)> inner,
        ArrayRef<Value> limits = {}, size_t depth = 0) const;
-  /// Returns the end of a piece of a loop: `end` or, if that is less, `limit`,
-  /// which may be null.
+  /// Returns the end of a piece of a loop: `end`, or `limit` if it is less than
+  /// `end`. `limit` may be null.
   static Value getEnd(CodeBuilder &b, int64_t end, Value limit);
   bool isLimited() const {
     return llvm::any_of(limits, [](Value limit) { return bool(limit); });
   }
-  /// Returns the position, among all reduced elements, of the one with the
+  /// Returns the position, among all reduced elements, of the element with the
   /// indices in `at`.
   Value flatten(CodeBuilder &b, ArrayRef<Index> at) const;
 
@@ -39,7 +39,7 @@ struct ReductionLoops {
   /// Limit of each loop, a number in the body: from this index on, the loop
   /// leaves all results unchanged. Null for a loop without a limit.
   SmallVector<Value> limits;
-  SmallVector<std::pair<int64_t, int64_t>> pieces; ///< of the last loop
+  SmallVector<std::pair<int64_t, int64_t>> pieces; ///< pieces of the last loop
 };
 
 /// Returns true if a contraction with a parameter reads elements [begin, end)

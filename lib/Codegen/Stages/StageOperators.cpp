@@ -29,9 +29,9 @@ static constexpr int64_t kGPUVectorBits = 128;
 
 namespace mlir::uprog {
 
-/// Writer of a copy of an operator whose body consists of its stages. Each
-/// stage has its nodes and copies of the views between them, so that a view is
-/// in the stage that reads it.
+/// Writes a copy of an operator whose body consists of its stages. Each stage
+/// contains its nodes and copies of the views between them, so a view is in the
+/// stage that reads it.
 class StageWriter {
 public:
   StageWriter(Staging &staging, OpBuilder &builder)
@@ -43,10 +43,10 @@ public:
 private:
   using Stage = Staging::Stage;
   void writeStage(int64_t number);
-  /// Returns the ops of the stage's nodes, results and views, in order.
+  /// Returns the ops of the nodes, results and views of a stage, in order.
   SmallVector<Operation *> findOps(int64_t number);
-  /// Returns true if stage `number` reads `operand` from where an earlier stage
-  /// stored it.
+  /// Returns true if stage `number` reads `operand` from the location where an
+  /// earlier stage stored it.
   bool readsStored(OpOperand &operand, int64_t number) const;
   /// Returns true if stage `number` needs only the shape of `operand`, and has
   /// no code for it.
@@ -58,8 +58,8 @@ private:
   Staging &staging;
   OpBuilder &builder;
   Block &source;
-  IRMapping arguments;        ///< and the values that stages store
-  SmallVector<Value> yielded; ///< by the operator
+  IRMapping arguments;        ///< arguments, and values that stages store
+  SmallVector<Value> yielded; ///< values that the operator yields
   /// Map from operands that inserts write into to the results of the stages
   /// that copy them.
   DenseMap<Value, Value> copies;
@@ -67,7 +67,7 @@ private:
 
 } // namespace mlir::uprog
 
-/// Visits, in order, each use by `op` or its regions of a value from outside.
+/// Visits, in order, each use of an outside value by `op` or its regions.
 static void forEachUse(Operation *op,
                        llvm::function_ref<void(OpOperand &)> visit) {
   for (OpOperand &operand : op->getOpOperands())
@@ -112,7 +112,7 @@ SmallVector<Operation *> StageWriter::findOps(int64_t number) {
     Operation *op = worklist.pop_back_val();
     if (countsRows(op))
       continue;
-    // Values that no earlier stage stores are computed again.
+    // Values that no earlier stage stores are recomputed.
     forEachUse(op, [&](OpOperand &operand) {
       if (!readsStored(operand, number) && !readsShape(operand, number))
         add(operand.get().getDefiningOp());
@@ -264,7 +264,7 @@ struct StageOperatorsPass
 
   /// Aligns integers to their size. Without a data layout, LLVM aligns an i64
   /// to only four bytes and loads it in halves. For a width without an entry,
-  /// MLIR uses the entry of the next integer.
+  /// MLIR uses the entry of the next larger integer.
   static void alignIntegers(gpu::GPUModuleOp device) {
     Builder b(device.getContext());
     SmallVector<DataLayoutEntryInterface> entries;
@@ -278,7 +278,7 @@ struct StageOperatorsPass
                     DataLayoutSpecAttr::get(b.getContext(), entries));
   }
 
-  /// Leaves the operators unchanged, since the unbatched code needs them.
+  /// Leaves the operators unchanged, because the unbatched code needs them.
   LogicalResult stageForGPU() {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);

@@ -311,7 +311,8 @@ RowSpace StagePlan::getSpace(Value value) const {
   Operation *def = value.getDefiningOp();
   for (const Stage &stage : stages)
     if (stage.op.getOperation() == def)
-      // An inserted value has the stage's shape, the result its own.
+      // An inserted value has the shape of the stage, and the result has its
+      // own shape.
       return {stage.space.domain, SmallVector<int64_t, 3>(getRowShape(value))};
   return {};
 }

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The output of uprog-stage-operators in the form that code generators need.
-// This code makes no decisions: it reads everything from the uprog.stage ops
-// and their attributes.
+// Output of uprog-stage-operators in the form that code generators need. This
+// code makes no decisions. It reads everything from the uprog.stage ops and
+// their attributes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +21,12 @@
 
 namespace mlir::uprog {
 
-/// The rows of a value and the shape of one row.
+/// Rows of a value, and the shape of one row.
 struct RowSpace {
   static constexpr int64_t kOnce = -2;  ///< one row, without a row dimension
   static constexpr int64_t kTasks = -1; ///< a row per task
-  int64_t domain = kOnce;               ///< or the number of a ragged domain
+  int64_t domain = kOnce;               ///< kOnce, kTasks or the number of a
+                                        ///< ragged domain
   SmallVector<int64_t, 3> shape;
 
   bool hasRows() const { return domain != kOnce; }
@@ -55,29 +56,29 @@ struct OperatorRows {
   /// domain `domain`, or -1.
   int64_t getRaggedOperand(int64_t domain) const;
 
-  /// The positions of arguments among the operands of a step, or -1.
+  /// Positions of arguments among the operands of a step, or -1.
   SmallVector<int64_t> stepOperands;
   SmallVector<RowSpace> argumentSpaces;
   SmallVector<TableLayout> argumentLayouts, resultLayouts;
-  int64_t domains = 0; ///< the number of ragged domains
+  int64_t domains = 0; ///< number of ragged domains
 };
 
-/// Returns the number of elements in a vector of that type; each takes at least
-/// 32 bits.
+/// Returns the number of elements in a vector of this type. Each element takes
+/// at least 32 bits.
 int64_t getNaturalLanes(int64_t vectorBits, Type element);
-/// Returns the least number of columns of a register tile, for rows with
+/// Returns the minimum number of columns of a register tile, for rows with
 /// `columns` columns.
 int64_t getPanelWidth(int64_t columns, int64_t lanes);
 /// Returns true if every element of `value` is +0 or undefined.
 bool isZero(Value value);
 /// Returns the op that combines a new element with the accumulator, in a
-/// reduction with one result; otherwise null.
+/// reduction with one result, or null for other reductions.
 Operation *getCombiner(linalg::LinalgOp op);
 
-/// Search of a reduction for the first of the largest or smallest elements.
-/// Where `compare` finds that a new element is strictly larger than result
-/// `best`, or smaller, the new element replaces all results. Result `position`
-/// is its index.
+/// Search of a reduction for the first of the largest or smallest elements. If
+/// `compare` finds that a new element is strictly larger than result `best`, or
+/// smaller, the new element replaces all results. Result `position` is its
+/// index.
 struct Selection {
   Operation *compare;
   unsigned best, position;
@@ -87,9 +88,9 @@ std::optional<Selection> getSelection(linalg::LinalgOp op);
 /// Returns true if `op` adds products of two operands, all f32 or all f64.
 bool isFloatContraction(linalg::LinalgOp op);
 
-/// Returns the map of input `input` of a reduction, over dimensions like those
-/// of a stage: d0 is the row, followed by the inner dimensions of `space` and
-/// those of the reduction.
+/// Returns the map of input `input` of a reduction, over dimensions like the
+/// dimensions of a stage: d0 is the row, followed by the inner dimensions of
+/// `space` and of the reduction.
 AffineMap getOperandMap(linalg::LinalgOp op, const RowSpace &space,
                         unsigned input);
 /// Returns `map` for columns `run` * d`line` + d`column`, where d`column` is
@@ -97,8 +98,8 @@ AffineMap getOperandMap(linalg::LinalgOp op, const RowSpace &space,
 AffineMap splitColumns(AffineMap map, unsigned column, int64_t run,
                        unsigned line);
 
-/// Kind of a reduction's code: one each for PackedAttr, InPlaceAttr, CopiedAttr
-/// and GatheredAttr, and the kinds of ReducedAttr.
+/// Kind of a reduction's code: one kind each for PackedAttr, InPlaceAttr,
+/// CopiedAttr and GatheredAttr, and the kinds of ReducedAttr.
 enum class ReductionKind {
   Packed,
   InPlace,
@@ -109,27 +110,27 @@ enum class ReductionKind {
   Sequential
 };
 
-/// A reduction of a stage.
+/// Reduction of a stage.
 struct Reduction {
   linalg::LinalgOp op;
-  RowSpace space; ///< of the stage
+  RowSpace space; ///< rows of the stage
   ReductionKind kind;
-  /// The number of elements in a vector of its own type.
+  /// Number of elements in a vector of the reduction's type.
   int64_t lanes = 1;
-  /// The sorted positions, along the last reduction dimension, at which a
+  /// Sorted positions, along the last reduction dimension, at which a
   /// concatenated operand changes from one piece to the next.
   ArrayRef<int64_t> breaks;
-  // For contractions: the number of the input that is A, whether it is copied
-  // in vectors, the extent of the reduction, and the inner dimensions of the
-  // stage that select the matrix B.
+  // For contractions: the number of the input that is A, a flag that is set if
+  // it is copied in vectors, the extent of the reduction, and the inner
+  // dimensions of the stage that select the matrix B.
   unsigned left = 0;
   bool vectors = true;
   int64_t depth = 0;
   ArrayRef<int64_t> groups;
-  PackedAttr packed;     ///< of that kind only
-  InPlaceAttr inPlace;   ///< of that kind only
-  CopiedAttr copied;     ///< of that kind only
-  GatheredAttr gathered; ///< of that kind only
+  PackedAttr packed;     ///< only for this kind
+  InPlaceAttr inPlace;   ///< only for this kind
+  CopiedAttr copied;     ///< only for this kind
+  GatheredAttr gathered; ///< only for this kind
 
   bool isContraction() const { return packed || inPlace || copied || gathered; }
   /// Returns true if B may differ from task to task.
@@ -140,7 +141,7 @@ struct Reduction {
   }
 };
 
-/// The location of a value that outlives its stage.
+/// Location of a value that outlives its stage.
 struct Storage {
   enum Kind { Result, Scratch } kind;
   int64_t index;  ///< result number
@@ -151,18 +152,18 @@ struct Stage {
   mutable StageOp op;
   RowSpace space;
   bool scalar = false;
-  /// The number of leading dimensions that workers share, or none if they share
-  /// columns.
+  /// Number of leading dimensions that are divided among workers, or none if
+  /// columns are.
   std::optional<int64_t> sharedDims;
   std::vector<Reduction> reductions;
-  /// Values written by this stage, results and scratch.
+  /// Results and scratch values that this stage writes.
   SmallVector<std::pair<Value, Storage>> stores;
 };
 
-/// The cost of an operator's contractions; a ragged row counts like a task.
+/// Cost of an operator's contractions. A ragged row counts like a task.
 struct ContractionCost {
-  int64_t weightBytes = 0; ///< of parameters that they read
-  int64_t taskFlops = 0;   ///< of all stages
+  int64_t weightBytes = 0; ///< bytes of parameters that they read
+  int64_t taskFlops = 0;   ///< FLOPs of all stages
 };
 
 class StagePlan {
@@ -176,11 +177,11 @@ public:
   /// Returns the number of lanes of all vectors of the operator.
   int64_t getLanes() const { return op.getStaging().getLanes(); }
   OperatorOp getOperator() const { return op; }
-  /// Returns true if stages check indices. Their functions then take one more
-  /// argument, the address of a BatchIndexError.
+  /// Returns true if stages check indices. Their functions then take an
+  /// additional argument, the address of a BatchIndexError.
   bool checksIndices() const;
 
-  /// Returns whether `value` has a row dimension; getRowShape() returns the
+  /// Returns true if `value` has a row dimension; getRowShape() returns the
   /// inner dimensions of a row. `value` is an argument, a result of a stage or
   /// a value in one.
   bool hasRows(Value value) const;
@@ -199,8 +200,8 @@ public:
   /// Returns the operand into whose rows result `index` may be written, or
   /// null.
   BlockArgument getRoot(unsigned index) const;
-  /// Returns the result for which a stage copies an operand, so that later
-  /// stages insert into it.
+  /// Returns the result for which a stage copies an operand, into which later
+  /// stages insert.
   std::optional<unsigned> getCopiedResult(const Stage &stage) const;
   const TableLayout &getResultLayout(unsigned result) const {
     return rows.resultLayouts[result];

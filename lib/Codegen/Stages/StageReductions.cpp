@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Determines the kind and the accesses of each reduction's node. A contraction
-// reads a parameter in panels, reads both operands in place, or copies
-// operands. Any other reduction has output columns or reduced elements in the
-// lanes of vectors.
+// Determines the kind and the accesses of the node of each reduction. A
+// contraction reads a parameter in panels, reads both operands in place, or
+// copies operands. Any other reduction has output columns or reduced elements
+// in the lanes of vectors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The least number of a task's rows that must share a matrix for it to be
+/// Minimum number of a task's rows that must share a matrix for it to be
 /// copied.
 static constexpr int64_t kCopiedRows = 4;
 
@@ -66,7 +66,7 @@ bool uprog::isFloatContraction(linalg::LinalgOp op) {
          });
 }
 
-/// Returns the panels of parameters for the target. A GPU's lanes read along k.
+/// Returns the panels of parameters for the target. GPU lanes read along k.
 PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
                               int64_t k, bool transposed) {
   int64_t width = target == StageTarget::GPU ? 1 : getPanelWidth(n, lanes);
@@ -156,14 +156,15 @@ std::optional<Staging::Factor> Staging::matchGroups(const StagedNode &node,
     return std::nullopt;
   auto shape = cast<RankedTensorType>(argument.getType()).getShape();
   auto linalgOp = cast<linalg::LinalgOp>(node.op);
-  // The extents of the node's dimensions, its row first.
+  // Extents of the node's dimensions, beginning with the row.
   SmallVector<int64_t> extents{0};
   llvm::append_range(extents, node.space.shape);
   SmallVector<unsigned> reduced;
   linalgOp.getReductionDims(reduced);
   for (unsigned loop : reduced)
     extents.push_back(linalgOp.getStaticLoopRanges()[loop]);
-  SmallVector<int64_t> places(extents.size(), -1); // among those of the read
+  SmallVector<int64_t> places(extents.size(), -1); // positions among the
+                                                   // dimensions of the read
   SmallVector<int64_t> order;
   for (auto [i, index] : llvm::enumerate(read.indices)) {
     if (shape[i] == 1 && isa<AffineConstantExpr>(index.expr)) {
@@ -259,8 +260,9 @@ int64_t Staging::getStride(const Read &read, AffineExpr dim) {
   return stride;
 }
 
-/// Splits the inner dimensions of the stage, without the columns, into those of
-/// which an access is a function, according to `isRead`, and the others.
+/// Splits the inner dimensions of the stage, without the columns, into the
+/// dimensions on which an access depends, according to `isRead`, and the
+/// others.
 static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
 splitDims(const RowSpace &space, llvm::function_ref<bool(unsigned)> isRead) {
   SmallVector<int64_t> groups, rows;
@@ -270,8 +272,7 @@ splitDims(const RowSpace &space, llvm::function_ref<bool(unsigned)> isRead) {
 }
 
 /// Matches a product of matrices, one of which may differ from task to task.
-/// The rows of a tile are those of one task, so that they share their reads of
-/// B.
+/// The rows of a tile belong to one task, so they share their reads of B.
 bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
   unsigned rank = node.space.rank();
   if (!isFloatContraction(linalgOp) || linalgOp.getNumReductionLoops() != 1 ||
@@ -315,7 +316,8 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
     int64_t leftStride =
         getStride(lefts[0], getAffineDimExpr(rows[0] + 1, context));
     int64_t stride = getStride(rights[0], k);
-    // Tiles read whole panels, beyond the columns unless these fill them.
+    // Tiles read whole panels, including elements beyond the columns unless the
+    // columns fill the panels.
     auto fits = [&](const Read &read) {
       const SymbolicIndex &column = read.indices.back();
       if (column.expr != j && columns != covered)
@@ -347,7 +349,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
 }
 
 /// Matches a product of matrices whose operands are stored, or computed, in any
-/// other way, if copying them costs little compared to the product.
+/// other way, if the cost of copying them is small compared with the product.
 bool Staging::matchCopied(StagedNode &node, linalg::LinalgOp linalgOp) {
   unsigned rank = node.space.rank();
   if (target == StageTarget::GPU || !isFloatContraction(linalgOp) || rank < 2 ||
@@ -355,7 +357,7 @@ bool Staging::matchCopied(StagedNode &node, linalg::LinalgOp linalgOp) {
     return false;
   AffineMap out = linalgOp.getIndexingMapMatchingResult(node.op->getResult(0));
   bool hasRows = node.space.hasRows();
-  auto loopOf = [&](unsigned dim) { // of an inner dimension
+  auto loopOf = [&](unsigned dim) { // loop of an inner dimension
     return cast<AffineDimExpr>(out.getResult(hasRows ? dim : dim - 1))
         .getPosition();
   };
@@ -453,7 +455,7 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
     node.reads = reads;
     return finish(ReducedKind::Lanes);
   }
-  // Windows of an image with strides: vectors of elements that are not
+  // Windows of an image with strides are vectors of elements that are not
   // adjacent.
   if (rank > 0 && !safe && target == StageTarget::CPU) {
     node.anywhere = true;

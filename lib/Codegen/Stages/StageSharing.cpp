@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Workers that run few tasks together share out every stage, by columns or by
-// rows. A later stage needs a barrier only if a worker may access what another
-// one writes. It needs none if both stages assign the same elements to the same
-// worker.
+// Workers that run few tasks together divide every stage among them, by columns
+// or by rows. A later stage needs a barrier only if a worker may access data
+// that another worker writes. It needs none if both stages assign the same
+// elements to the same worker.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,29 +19,32 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The FLOPs that two workers could do in the time that they wait at a barrier.
+/// FLOPs that two workers could execute in the time that they wait at a
+/// barrier.
 static constexpr int64_t kBarrierFlops = int64_t(1) << 15;
-/// The FLOPs that a worker could do in the time that it takes to read a byte,
+/// FLOPs that a worker could execute in the time that it takes to read a byte,
 /// compute elementwise and write it.
 static constexpr int64_t kFlopsPerByte = 4;
 
 namespace {
 /// Elements that a stage reads or writes. An index is an expression over the
-/// dimensions of the stage, or null if it is anything else; d0 is the row.
+/// dimensions of the stage, where d0 is the row, or null if it is not such an
+/// expression.
 struct Access {
   Value location;
   bool write = false;
-  bool ownRow = true; ///< of the task or ragged row that the stage computes
+  bool ownRow = true; ///< row of the task or ragged row that the stage computes
   SmallVector<AffineExpr> indices;
 };
 
-/// The worker that accesses an element, as a function of the element's indices.
-/// It is the same for elements with equal positions in the leading dimensions,
-/// or with equal columns. The kind is Null if there is no such function.
+/// Worker that accesses an element, as a function of the element's indices. It
+/// is the same for elements with equal positions in the leading dimensions, or
+/// with equal columns. The kind is Null if there is no such function.
 struct Owner {
   enum Kind { Null, One, Columns, Rows } kind = Null;
-  int64_t domain = RowSpace::kOnce;  ///< of rows
-  SmallVector<int64_t, 3> extents{}; ///< of the dimensions it depends on
+  int64_t domain = RowSpace::kOnce;  ///< domain of rows
+  SmallVector<int64_t, 3> extents{}; ///< extents of the dimensions on which it
+                                     ///< depends
 
   bool isSame(const Owner &other) const {
     return kind != Null && kind == other.kind && domain == other.domain &&
@@ -52,7 +55,7 @@ struct Owner {
 
 namespace mlir::uprog {
 
-/// Choice of how workers share the stages of one operator.
+/// Choice of how workers divide the stages of one operator.
 class StageSharing {
 public:
   explicit StageSharing(Staging &staging);
@@ -61,7 +64,7 @@ public:
 private:
   using Stage = Staging::Stage;
   /// For each stage, the number of leading dimensions whose positions are
-  /// shared out, or none for columns.
+  /// divided among workers, or none for columns.
   using Choice = SmallVector<std::optional<int64_t>>;
 
   void addAccesses(size_t number);
@@ -73,22 +76,22 @@ private:
     int64_t columns = std::max<int64_t>(stage.space.columns(), 1);
     return llvm::divideCeil(columns, getPanelWidth(columns, staging.lanes));
   }
-  /// Returns the dimensions in which the stage's matrices differ, sorted.
+  /// Returns the sorted dimensions in which the matrices of the stage differ.
   static SmallVector<int64_t> listGroups(const Stage &stage);
   bool canShareElements(const Stage &stage) const;
-  /// Returns true if rows may be shared out by their positions in `dims`
+  /// Returns true if rows may be divided by their positions in `dims`
   /// dimensions.
   bool canShareRows(const Stage &stage, int64_t dims) const;
   std::optional<int64_t> choose(const Stage &stage, int64_t dims) const;
   Owner findOwner(const Stage &stage, std::optional<int64_t> dims,
                   const Access &access) const;
   bool conflict(size_t earlier, size_t later, const Choice &choice) const;
-  /// Returns, for each stage, whether workers wait before it.
+  /// Returns, for each stage, true if workers wait before it.
   SmallVector<bool> placeBarriers(const Choice &choice) const;
   int64_t estimate(const Choice &choice) const;
 
   Staging &staging;
-  std::vector<SmallVector<Access>> accesses; ///< per stage
+  std::vector<SmallVector<Access>> accesses; ///< accesses by stage
 };
 
 } // namespace mlir::uprog
@@ -164,7 +167,8 @@ Owner StageSharing::findOwner(const Stage &stage, std::optional<int64_t> dims,
   MLIRContext *context = access.location.getContext();
   ArrayRef<AffineExpr> indices(access.indices);
   if (!dims) {
-    // Workers share the panels of all matrices, or panels that the stage packs.
+    // Workers divide the panels of all matrices, or the panels that the stage
+    // packs.
     if (!canShareRows(stage, 0) || !listGroups(stage).empty())
       return {};
     if (countPanels(stage) == 1)
@@ -228,8 +232,8 @@ SmallVector<int64_t> StageSharing::listGroups(const Stage &stage) {
   return groups;
 }
 
-/// Returns true if elements of a row may be shared out: the stage only finishes
-/// reductions whose elements, not columns, are in lanes.
+/// Returns true if elements of a row may be divided among workers, because the
+/// stage only finishes reductions whose elements, not columns, are in lanes.
 bool StageSharing::canShareElements(const Stage &stage) const {
   return stage.space.rank() > 0 && countPanels(stage) == 1 &&
          !stage.nodes.empty() &&
@@ -263,7 +267,8 @@ std::optional<int64_t> StageSharing::choose(const Stage &stage,
   return most;
 }
 
-/// Returns the FLOPs that a worker could do while two workers run one task.
+/// Returns the FLOPs that a worker could execute while two workers run one
+/// task.
 int64_t StageSharing::estimate(const Choice &choice) const {
   int64_t sum = 0;
   for (auto [i, stage] : llvm::enumerate(staging.stages)) {
@@ -287,7 +292,7 @@ int64_t StageSharing::estimate(const Choice &choice) const {
       for (unsigned dim : reduced)
         terms *= op.getStaticLoopRanges()[dim];
       work += terms;
-      // Each worker reads all columns of a parameter, if it takes rows.
+      // A worker reads all columns of a parameter if it takes rows.
       if (isa<PackedAttr>(node->reduction))
         parameters += terms / (2 * stage.space.leading()) * 4;
     }

@@ -184,8 +184,8 @@ static bool isFree(Operation *op) {
          linalgOp->getRegion(0).front().getOperations().size() == 1;
 }
 
-/// Returns the cost of an elementwise op's code, or -1 if it would cost too
-/// much for every reader to compute it again.
+/// Returns the cost of the code of an elementwise op, or -1 if the cost is too
+/// high for every reader to recompute the op.
 static int64_t elementCost(Operation *op) {
   auto cost = [](Operation *inner) -> int64_t {
     if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
@@ -200,7 +200,7 @@ static int64_t elementCost(Operation *op) {
     return OpTrait::hasElementwiseMappableTraits(op) ? cost(op) : -1;
   if (linalgOp.getNumReductionLoops() != 0 || isa<linalg::CopyOp>(op))
     return -1;
-  // A check of one number for each task is not worth a stage of its own.
+  // A check of one number per task is not worth a separate stage.
   bool isNumber =
       linalgOp.getNumLoops() == 1 &&
       cast<RankedTensorType>(op->getResult(0).getType()).isDynamicDim(0);
@@ -332,8 +332,8 @@ static bool insertsColumns(InsertOp insert, const TableLayout &layout) {
          digit && digit->stride == 1;
 }
 
-/// Returns the insert that writes into the same row after the one that makes
-/// `value`.
+/// Returns the insert that writes into the same row after the insert that
+/// creates `value`.
 static InsertOp getNextInsert(Value value) {
   for (OpOperand &use : value.getUses())
     if (auto insert = dyn_cast<InsertOp>(use.getOwner()))
@@ -409,7 +409,8 @@ SmallVector<StagedNode *> Staging::listNodes() {
 
 LogicalResult Staging::assignLevels() {
   SmallVector<StagedNode *> all = listNodes();
-  /// Order of two nodes: `from` runs before `to` or, if aligned, with it.
+  /// Order of two nodes: `from` runs before `to` or, if the edge is aligned, in
+  /// the same stage.
   struct Edge {
     StagedNode *from, *to;
     bool aligned;
@@ -445,8 +446,8 @@ LogicalResult Staging::assignLevels() {
         changed = true;
       }
   }
-  // Each node runs as late as its readers allow, so that fewer values outlive
-  // their stage.
+  // Each node runs as late as its readers allow, so fewer values outlive their
+  // stage.
   DenseMap<StagedNode *, SmallVector<Edge>> readers;
   for (const Edge &edge : edges)
     readers[edge.from].push_back(edge);
@@ -474,7 +475,8 @@ void Staging::storeResults() {
     std::pair<Value, int64_t> store(value, -1);
     if (!llvm::is_contained(stores, store))
       stores.push_back(store);
-    // Only a node's value is read back; a view is followed to its operands.
+    // Only the value of a node is read back. A view is followed to its
+    // operands.
     if (getNode(value))
       stored.insert(value);
   }
@@ -549,8 +551,8 @@ SmallVector<BlockArgument> Staging::getRowReads(const Stage &stage) {
   return arguments;
 }
 
-/// Emits an error at a view that does not take all rows, or that is not at a
-/// fixed position in them.
+/// Emits an error for a view that does not cover all rows or is not at a fixed
+/// position in them.
 LogicalResult Staging::checkView(Operation *inner) {
   bool hasRows = getSpace(inner->getResult(0)).hasRows();
   if (auto concat = dyn_cast<tensor::ConcatOp>(inner);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The analysis of uprog-stage-operators. Of the target, it uses only whether it
-// is a CPU or a GPU, and the width of a vector. Views (slices, concatenations,
+// Analysis of uprog-stage-operators. It depends on the target only through its
+// kind (CPU or GPU) and the width of a vector. Views (slices, concatenations,
 // reshapes, transposes) and elementwise code of low cost are fused into their
 // readers. Every other op is a node. A stage is a set of nodes with the same
 // rows and the same inner shape that read each other only element by element. A
@@ -26,8 +26,9 @@ namespace mlir::uprog {
 /// One index of an access, over the dimensions of a node: d0 is its row,
 /// followed by its inner dimensions and its reduction dimensions. With `lanes`,
 /// the dimension that runs along the lanes of a vector occurs in the index. Its
-/// factor is one unless the node's vectors have elements from anywhere. The
-/// rest of the index is `residue` modulo the number of lanes (-1: unknown).
+/// factor is one unless the elements of the node's vectors may come from
+/// anywhere. The rest of the index is `residue` modulo the number of lanes (-1:
+/// unknown).
 struct SymbolicIndex {
   AffineExpr expr;
   bool lanes = false;
@@ -35,20 +36,21 @@ struct SymbolicIndex {
 };
 using SymbolicIndices = SmallVector<SymbolicIndex, 4>;
 
-/// An access to an argument, a constant or a node's result.
+/// Access to an argument, a constant or a result of a node.
 struct Read {
   Value base;
   SymbolicIndices indices;
-  bool nonLocalRow = false; ///< reads a row that is not the reader's own
+  bool nonLocalRow = false; ///< the row that is read differs from the reader's
+                            ///< own row
 };
 
-/// An op that a stage computes. Without an op, the node only copies rows: a
-/// result of the operator, or an operand into which inserts write a result.
+/// Op that a stage computes. Without an op, the node only copies rows: a result
+/// of the operator, or an operand into which inserts write a result.
 struct StagedNode {
   Operation *op = nullptr;
   RowSpace space;
   SmallVector<Read> reads;
-  /// Vectors begin at multiples of this many elements. For a reduction, this
+  /// Number of elements at whose multiples vectors begin. For a reduction, this
   /// number and the order of its additions depend only on its type, whatever
   /// else the operator computes.
   int64_t lanes = 1;
@@ -58,7 +60,7 @@ struct StagedNode {
   /// True if vectors may have elements at a stride, and may cross from one
   /// operand of a view to the next.
   bool anywhere = false;
-  /// The sorted positions, along the last reduction dimension, at which a
+  /// Sorted positions, along the last reduction dimension, at which a
   /// concatenated operand changes from one piece to the next.
   SmallVector<int64_t> breaks;
   /// Attribute that specifies how a reduction runs: a PackedAttr, InPlaceAttr,
@@ -75,15 +77,15 @@ public:
 
   /// Emits an error at the first op that is not supported.
   LogicalResult run();
-  /// Makes a copy of the operator whose body consists of the stages.
+  /// Creates a copy of the operator whose body consists of the stages.
   OperatorOp write(OpBuilder &builder);
 
 private:
   struct Stage {
     RowSpace space;
     bool scalar = false;
-    /// How workers share the stage, and whether they wait for each other before
-    /// it; see uprog.stage.
+    /// Flags that specify how workers divide the stage, and whether they wait
+    /// for each other before it; see uprog.stage.
     std::optional<int64_t> sharedDims;
     bool barrier = false;
     SmallVector<StagedNode *> nodes;
@@ -103,7 +105,7 @@ private:
   TableLayout getLayout(Value value) const;
   LogicalResult computeSpaces();
   LogicalResult computeSpace(Operation *op);
-  /// Returns the domain of the rows of a result, if it is known.
+  /// Returns the domain of the rows of a result, if known.
   std::optional<int64_t> findDomain(OpResult result);
   LogicalResult checkView(Operation *op);
   bool isVirtual(Operation *op);
@@ -116,11 +118,11 @@ private:
   }
   void addCopies();
   LogicalResult classifyReduction(StagedNode &node, linalg::LinalgOp op);
-  /// The parameters in panels that a contraction reads.
+  /// Parameters in panels that a contraction reads.
   struct Factor {
     PanelsAttr panels;
     int64_t nOffset = 0, kOffset = 0;
-    unsigned left = 0; ///< the other input
+    unsigned left = 0; ///< number of the other input
     SmallVector<int64_t> groups = {};
   };
   std::optional<Factor> matchPacked(StagedNode &node, linalg::LinalgOp op);
@@ -142,11 +144,11 @@ private:
     AffineExpr dim;
     SmallVector<int64_t> positions;
   };
-  /// Returns true if stages load `value` and readers do not compute it.
+  /// Returns true if stages load `value` instead of computing it in readers.
   bool isLoaded(Value value);
   /// Follows `value[indices]`, which `node` reads, through views to the values
-  /// that are actually read. Returns false if an access does not fit the lanes;
-  /// one that crosses from piece to piece along `breaks->dim` fits.
+  /// that are actually read. Returns false if an access does not fit the lanes.
+  /// An access that crosses from piece to piece along `breaks->dim` fits.
   bool resolve(const StagedNode &node, Value value,
                ArrayRef<SymbolicIndex> indices, bool nonLocalRow,
                SmallVectorImpl<Read> &reads, Breaks *breaks = nullptr);
@@ -154,18 +156,18 @@ private:
   bool resolve(const StagedNode &node, Value value, AffineMap map,
                ArrayRef<SymbolicIndex> dims, SmallVectorImpl<Read> &reads);
   /// Adds the reads of the operands of a LinalgOp, or of operand `only`, with
-  /// the lanes along dimension `lanesDim` of the node. Returns false if one
+  /// the lanes along dimension `lanesDim` of the node. Returns false if a read
   /// does not fit the lanes.
   bool readOperands(StagedNode &node, std::optional<unsigned> lanesDim,
                     SmallVectorImpl<Read> &reads,
                     std::optional<unsigned> only = std::nullopt);
   /// Adds the reads of the `tensor.extract`s in the body of `linalgOp`, whose
-  /// loops have indices `dims`. Returns false if one does not fit the lanes.
+  /// loops have indices `dims`. Returns false if a read does not fit the lanes.
   bool readInBody(const StagedNode &node, linalg::LinalgOp linalgOp,
                   ArrayRef<SymbolicIndex> dims, SmallVectorImpl<Read> &reads,
                   Breaks *breaks);
-  /// Returns true for an operand with the offsets at which the ragged rows of
-  /// tasks begin.
+  /// Returns true for an operand that contains the offsets at which the ragged
+  /// rows of tasks begin.
   bool isOffsets(Value value);
   bool isAligned(const Read &read, const StagedNode &reader);
   /// Returns all nodes. Producers come first, except for nodes that only copy.
@@ -173,7 +175,7 @@ private:
   LogicalResult assignLevels();
   void makeStages();
   void storeResults();
-  /// Chooses how workers share each stage, and where they need a barrier.
+  /// Chooses how workers divide each stage, and where they need a barrier.
   void shareStages();
   /// Returns the operands whose rows a row of the stage reads.
   SmallVector<BlockArgument> getRowReads(const Stage &stage);
@@ -184,7 +186,7 @@ private:
 
   OperatorOp op;
   StageTarget target;
-  int64_t unknowns = 0; ///< the number of indices that bodies compute
+  int64_t unknowns = 0; ///< number of indices that bodies compute
   int64_t vectorBits, lanes;
   std::optional<OperatorRows> rows;
   llvm::MapVector<Value, RowSpace> spaces;
@@ -192,11 +194,11 @@ private:
   DenseMap<Operation *, int64_t> cheapness;
   std::vector<std::unique_ptr<StagedNode>> nodes;
   DenseMap<Operation *, StagedNode *> nodeOf;
-  /// One pseudo node per yielded value that no node computes.
+  /// One pseudo node for each yielded value that no node computes.
   std::vector<std::unique_ptr<StagedNode>> copies;
   SmallVector<StagedNode *> copyOfResult;
-  /// The operands that inserts write into. Each has a node that copies its rows
-  /// if the result is written to other rows.
+  /// Operands into which inserts write. Each has a node that copies its rows if
+  /// the result is written to other rows.
   llvm::MapVector<Value, std::unique_ptr<StagedNode>> roots;
   SmallVector<Stage> stages;
   /// Values that are read back after their stage.

@@ -1,4 +1,4 @@
-//===- BatchToLLVM.cpp - Lower host code and make the object --------------===//
+//===- BatchToLLVM.cpp - Lower host code and create the object ------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,14 +35,14 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Attribute on the arguments of memoized functions that distinguish calls.
+/// Attribute of the arguments of memoized functions that distinguish calls.
 static constexpr StringLiteral kKeyAttr = "batch.key";
-/// Attribute on parameters of the entry: source of the whole parameter, or 0.
+/// Attribute of parameters of the entry: source of the whole parameter, or 0.
 static constexpr StringLiteral kWholeSourceAttr = "batch.whole_source";
 
-/// Attribute on recursive functions that are not memoized.
+/// Attribute of recursive functions that are not memoized.
 static constexpr StringLiteral kGuardedAttr = "batch.guarded";
-/// Attribute on loops and recursive functions whose rounds are counted: number
+/// Attribute of loops and recursive functions whose rounds are counted: number
 /// of the loop or function.
 static constexpr StringLiteral kCountedAttr = "batch.counted";
 
@@ -92,7 +92,8 @@ private:
 
 } // namespace
 
-/// Returns the type of the rows of `type` if it contains tensors, else null.
+/// Returns the type of the rows of `type` if it contains tensors, and null
+/// otherwise.
 static RankedTensorType getRow(Type type) {
   while (auto list = dyn_cast<rec::ListType>(type))
     type = list.getElementType();
@@ -103,8 +104,8 @@ static RankedTensorType getRow(Type type) {
   return tensor;
 }
 
-/// Makes the sources of input tensors and marks the arguments and fields with
-/// them. In linearized modules, the sources are made with the tables.
+/// Creates the sources of input tensors and marks the arguments and fields with
+/// them. In linearized modules, the sources are created with the tables.
 static void makeInputSources(ModuleOp module, func::FuncOp entry,
                              SymbolTable &symbols) {
   auto getSource = [&](RankedTensorType row) {
@@ -130,8 +131,8 @@ static void makeInputSources(ModuleOp module, func::FuncOp entry,
 }
 
 /// Returns true if `use` needs the parameter as a row: among other values, in
-/// results or in loops. Kernels and views find parameters by themselves, and so
-/// do functions whose parameters are known.
+/// results or in loops. Kernels, views and functions with known parameters find
+/// the parameters by themselves.
 static bool isRowOfParameter(OpOperand &use, const InstanceProgram &program,
                              const Sharedness &sharedness) {
   Operation *op = use.getOwner();
@@ -144,10 +145,10 @@ static bool isRowOfParameter(OpOperand &use, const InstanceProgram &program,
               tensor::DimOp>(op);
 }
 
-/// Makes the sources that the linearizer did not make. Row views and row counts
-/// need them, because the unbatched code reads parameters through them too.
-/// Whole parameters need them for reads of elements and for uses among other
-/// values.
+/// Creates the sources that the linearizer did not create. The unbatched code
+/// reads row views and row counts of parameters through sources. It also needs
+/// sources of whole parameters, to read their elements and to use parameters
+/// where other values may occur.
 static void makeSources(ModuleOp module) {
   InstanceProgram program(module);
   Sharedness sharedness(program);
@@ -188,8 +189,8 @@ static void makeSources(ModuleOp module) {
     makeInputSources(module, program.getEntry(), symbols);
 }
 
-/// Marks facts that the patterns cannot see locally: ops whose room is already
-/// reserved, sources of views, arguments that distinguish calls.
+/// Marks facts that the patterns cannot see locally: ops whose space is already
+/// reserved, sources of views, and arguments that distinguish calls.
 void ObjectBuilder::markProgram() {
   layout.forEachReserved([&](Operation *op) {
     op->setAttr(kReservedAttr, builder.getUnitAttr());
@@ -226,7 +227,7 @@ void ObjectBuilder::markProgram() {
                          layout.getSource(*parameter, getCountedRow(dim))));
     });
     if (program.isRecursive(function)) {
-      // Only structure is shared: calls without a node are treated as all
+      // Only structure is shared. Calls without a node are all treated as
       // distinct.
       function->setAttr(rec::takesNode(function) ? kMemoizedAttr : kGuardedAttr,
                         builder.getUnitAttr());
@@ -235,7 +236,7 @@ void ObjectBuilder::markProgram() {
       if (layout.hasWaits() && inspector && !inspector->hasAttr(kMemoizedAttr))
         inspector->setAttr(kGuardedAttr, builder.getUnitAttr());
     }
-    // Calls may also differ in shared values, if each passes its own constant.
+    // Calls may also differ in shared values if each passes its own constant.
     for (BlockArgument argument : function.getArguments())
       if (!sharedness.getParameter(argument))
         function.setArgAttr(argument.getArgNumber(), kKeyAttr,
@@ -270,7 +271,7 @@ void ObjectBuilder::numberCounted() {
   }
 }
 
-/// Ends the run if an instance has taken all its steps.
+/// Ends the run if an instance has used all its steps.
 static void countStep(OpBuilder &builder, Location loc, IntegerAttr place) {
   ContextBuilder cb(builder, loc);
   Value left = cb.loadField(ContextField::stepsLeft);
@@ -301,9 +302,9 @@ static void countSteps(func::FuncOp function) {
   });
 }
 
-/// Makes every round of a loop end the run if the run has been cancelled.
-/// Traversals do not need this, because they take as long as copying their
-/// input.
+/// Adds a check to every round of a loop that ends the run if it has been
+/// canceled. Traversals do not need this, because they take as long as copying
+/// their input.
 static void endLoopsIfCancelled(func::FuncOp function) {
   function.walk([&](Operation *op) {
     if (!isa<scf::WhileOp, scf::ForOp>(op))
@@ -381,7 +382,7 @@ LogicalResult ObjectBuilder::convertFunctions() {
   return success();
 }
 
-/// Ends the run if recursion is too deep or if the run has been cancelled.
+/// Ends the run if recursion is too deep or if the run has been canceled.
 /// `here` is an address on the stack.
 static void checkCall(OpBuilder &builder, Location loc, Value here) {
   ContextBuilder cb(builder, loc);
@@ -399,8 +400,8 @@ static void checkCall(OpBuilder &builder, Location loc, Value here) {
   });
 }
 
-/// Makes `function` end the run if its recursion is too deep or if the run has
-/// been cancelled.
+/// Adds a check to `function` that ends the run if its recursion is too deep or
+/// if the run has been canceled.
 void ObjectBuilder::guard(func::FuncOp function) {
   Location loc = function.getLoc();
   builder.setInsertionPointToStart(&function.getBody().front());
@@ -411,8 +412,8 @@ void ObjectBuilder::guard(func::FuncOp function) {
   checkCall(builder, loc, here);
 }
 
-/// Wraps a function. A call with known arguments returns the remembered
-/// results, and recursion that is too deep ends the run.
+/// Wraps a function. A call with known arguments returns the memoized results,
+/// and recursion that is too deep ends the run.
 void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   Location loc = function.getLoc();
   SmallVector<unsigned> keys;
@@ -463,7 +464,7 @@ void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   func::ReturnOp::create(builder, loc, values);
 }
 
-/// Makes an empty function that takes the context and `extraArguments` i64
+/// Creates an empty function that takes the context and `extraArguments` i64
 /// values. Sets the insertion point in it.
 LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
                                                unsigned extraArguments) {
@@ -479,8 +480,8 @@ LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
   return function;
 }
 
-/// Makes the function that traverses the nodes of each instance in a range and
-/// calls its inspector.
+/// Creates the function that traverses the nodes of each instance in a range
+/// and calls its inspector.
 void ObjectBuilder::makeInspect() {
   Location loc = module.getLoc();
   inspectPoint = makeEntryPoint(kInspectPoint, 2);
@@ -571,7 +572,7 @@ void ObjectBuilder::makeEmulate() {
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 
-/// Makes the global that an object exports (BatchObject in ABI.h).
+/// Creates the global that an object exports (BatchObject in ABI.h).
 void ObjectBuilder::makeObject(StringRef descriptor) {
   Location loc = module.getLoc();
   MLIRContext *context = module.getContext();
@@ -640,8 +641,8 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
   LLVM::ReturnOp::create(builder, loc, value);
 }
 
-/// Sorts the functions by their use in the object: those of the program and
-/// those made from it. Erases all others.
+/// Sorts the functions by their use in the object: functions of the program,
+/// and functions created from it. Erases all others.
 void ObjectBuilder::collectFunctions() {
   DenseSet<StringAttr> names;
   for (func::FuncOp function : program.getFunctions()) {
@@ -686,9 +687,8 @@ void ObjectBuilder::collectFunctions() {
 LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   func::FuncOp entry = program.getEntry();
   if (!entry)
-    return module.emitError(
-        "the module has no entry; mark the function for one instance "
-        "with 'attributes {batch.entry}'");
+    return module.emitError("the module has no entry; mark the function for "
+                            "one instance with 'attributes {batch.entry}'");
   numberIndices(module);
   numberCounted();
   FailureOr<llvm::json::Value> descriptor = layout.describe(program, target);
@@ -719,7 +719,7 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   return success();
 }
 
-/// Returns only those attributes of arguments or results that belong to LLVM.
+/// Returns only the argument or result attributes that belong to LLVM.
 static ArrayAttr keepLLVM(ArrayAttr all) {
   Builder builder(all.getContext());
   SmallVector<Attribute> kept;
@@ -731,7 +731,7 @@ static ArrayAttr keepLLVM(ArrayAttr all) {
   return builder.getArrayAttr(kept);
 }
 
-/// Erases ops and attributes that the code and the descriptor now express.
+/// Erases ops and attributes that the code and the descriptor already express.
 void ObjectBuilder::cleanUp() {
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
     if (isa<KernelOp, TableOp, SourceOp, MachineOp, rec::AdtOp>(op))
@@ -778,7 +778,7 @@ class ConvertBatchToLLVMPass
     Operation *object = symbols.lookup(BATCH_OBJECT_SYMBOL);
     if (object && !isa<func::FuncOp>(object))
       return;
-    // Functions of the model that have a name of the object get another name.
+    // Functions of the model whose names the object uses are renamed.
     for (StringRef name : {StringRef(BATCH_OBJECT_SYMBOL),
                            StringRef(kInspectPoint), StringRef(kExecutePoint),
                            StringRef(kUnbatchedPoint), StringRef(kEmulatePoint),

@@ -1,4 +1,4 @@
-//===- Concurrent.cpp - Lower branches that wait side by side -------------===//
+//===- Concurrent.cpp - Lower branches that wait concurrently -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The regions of a batch.concurrent become the cases of one function
-// (BatchBranch in ABI.h). The body of a loop whose rounds wait side by side
-// becomes such a function too. The function reads captured values from a frame
+// (BatchBranch in ABI.h). The body of a loop whose rounds wait concurrently
+// also becomes such a function. The function reads captured values from a frame
 // and stores its results there. The frame consists of cells on the stack of the
 // function around the op.
 //
@@ -51,15 +51,15 @@ private:
   }
 
   /// Values from outside the op. The results follow them in the frame. If rows
-  /// are kept, the results belong to a BatchFrame: while some branches wait,
-  /// nothing else refers to the results of others.
+  /// are kept, the results belong to a BatchFrame, because nothing else refers
+  /// to the results of some branches while others wait.
   SmallVector<Value> captured;
   bool keepsRows;
   LLVM::LLVMFuncOp branches;
 };
 } // namespace
 
-/// Returns the first op within `root` that waits side by side, outer ops first.
+/// Returns the first op within `root` that waits concurrently, outer ops first.
 /// Returns null if there is none.
 static Operation *findConcurrent(Operation *root) {
   Operation *found = nullptr;
@@ -122,8 +122,8 @@ void BranchOutliner::makeFunction() {
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 
-/// Makes a case for each region, which stores its results after the captured
-/// values.
+/// Creates a case for each region. The case stores the results of the region
+/// after the captured values.
 void BranchOutliner::makeCases(ConcurrentOp concurrent) {
   Block *body = builder.getBlock();
   SmallVector<int64_t> cases = llvm::to_vector(
@@ -158,8 +158,8 @@ void BranchOutliner::makeRound(scf::ForOp loop) {
 
 void BranchOutliner::makeCall() {
   const int64_t results = op->getNumResults();
-  // A loop around the op uses one frame for all rounds: none is in use when the
-  // next round begins.
+  // A loop around the op uses one frame for all rounds, because none is in use
+  // when the next round begins.
   builder.setInsertionPointToStart(&function.front());
   Value frame = LLVM::AllocaOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),

@@ -1,4 +1,4 @@
-//===- Elements.cpp - Elements of tensors that control reads --------------===//
+//===- Elements.cpp - Elements that control flow reads --------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -76,7 +76,7 @@ void mlir::batch::numberIndices(ModuleOp module) {
     module->setAttr(uprog::kIndicesAttr, builder.getArrayAttr(places));
 }
 
-/// Ends the run unless `index`, a cell, is below `extent`.
+/// Ends the run unless `index`, a cell, is less than `extent`.
 static void checkIndex(ContextBuilder &cb, OpBuilder &builder, Location loc,
                        Value index, Value extent, int64_t place) {
   Value outside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,

@@ -1,4 +1,4 @@
-//===- Elements.h - Elements of tensors that control reads ------*- C++ -*-===//
+//===- Elements.h - Elements that control flow reads ------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,19 +16,18 @@ namespace mlir::batch {
 
 /// Lists an error message for each index of each `tensor.extract` of functions,
 /// each `batch.extract` and each `batch.await` in the module's `uprog.indices`.
-/// The op's attribute `kIndexPlaceAttr` is the position of its first message
-/// there, from 1.
+/// The attribute `kIndexPlaceAttr` of the op is the position of its first
+/// message in this list, counted from 1.
 void numberIndices(ModuleOp module);
 inline constexpr llvm::StringLiteral kIndexPlaceAttr = "batch.index_place";
 
-/// Loads the number of elements of a parameter that is a vector and is stored
-/// at the address `row`. The address and the result are i64.
+/// Loads the number of elements of a vector parameter that is stored at the
+/// address `row`. The address and the result are i64.
 Value loadExtent(OpBuilder &builder, Location loc, Value row);
 
 /// Loads an element of a tensor for `op`, which reads it. The row of the tensor
-/// is at the address `row`, an i64. The tensor has a static type, or it is a
-/// parameter that is a vector. An index out of range ends the run with an
-/// error.
+/// is at the address `row`, an i64. The tensor has a static type or is a vector
+/// parameter. An index out of range ends the run with an error.
 Value loadElement(OpBuilder &builder, Operation *op, RankedTensorType type,
                   Value row, ValueRange indices);
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel that inserts a slice into an operand writes into the operand's row
-// if the program itself has made that row and nothing reads it afterwards. A
+// if the program itself has created that row and nothing reads it afterwards. A
 // value that a loop carries only for inserts gets its own row before the loop.
 //
 //===----------------------------------------------------------------------===//
@@ -47,7 +47,7 @@ static bool isUsedBefore(Value row, InvokeOp invoke) {
 }
 
 /// Returns the operand with which the loop around `invoke` carries `result`.
-/// Returns null if there is none or if other uses do more than read `result`.
+/// Returns null if there is none, or if other uses do more than read `result`.
 static OpOperand *findCarried(OpResult result, InvokeOp invoke) {
   OpOperand *carried = nullptr;
   for (OpOperand &use : result.getUses()) {
@@ -74,7 +74,7 @@ static OpOperand *findInitial(BlockArgument argument, OpOperand *yielded) {
   auto loop = dyn_cast<scf::WhileOp>(parent);
   if (!loop || argument.getOwner() != loop.getAfterBody())
     return nullptr;
-  // The condition region passes it on, and otherwise only reads it.
+  // The condition region forwards it, and otherwise only reads it.
   Value before = loop.getBeforeArguments()[number];
   bool isForwarded =
       loop.getConditionOp().getArgs()[argument.getArgNumber()] == before &&
@@ -87,7 +87,7 @@ static OpOperand *findInitial(BlockArgument argument, OpOperand *yielded) {
   return isForwarded ? &loop.getInitsMutable()[number] : nullptr;
 }
 
-/// Gives `initial` a row that only the loop uses.
+/// Assigns a row to `initial` that only the loop uses.
 static void copyInitial(OpOperand &initial) {
   OpBuilder builder(initial.getOwner());
   Location loc = initial.getOwner()->getLoc();
@@ -104,12 +104,12 @@ static void copyInitial(OpOperand &initial) {
                   .getResult(0));
 }
 
-/// Returns true if the result `result` may be written into the row of `row`,
-/// into which the invocation inserts.
+/// Returns true if result `result` may be written into the row of `row`, into
+/// which the invocation inserts.
 static bool placeInsert(InvokeOp invoke, OpResult result, Value row) {
   if (!isUsedBefore(row, invoke) || row.getParentBlock() != invoke->getBlock())
     return false;
-  // Kernels make the rows of their results.
+  // Kernels create the rows of their results.
   if (row.getDefiningOp<InvokeOp>())
     return true;
   auto argument = dyn_cast<BlockArgument>(row);
@@ -150,7 +150,8 @@ void batch::placeInserts(func::FuncOp function) {
         remark::missed(invoke.getLoc(), name)
             << ("unbatched code copies argument #" + Twine(number.getInt()) +
                 " of kernel @" + kernel.getSymName() +
-                ": the program did not create its row for this insert only")
+                ", because the program did not create its row for this insert "
+                "only")
                    .str();
     }
     if (llvm::any_of(placed, [](int64_t operand) { return operand >= 0; }))

@@ -14,8 +14,8 @@ namespace mlir::batch {
 
 /// Marks the invocations of `function` that insert into the rows of their
 /// operands. The mark is an array with the operand for each result, or -1.
-/// Emits a remark for each insert, which gives the reason for a copy.
-/// `function` has a context and is not converted otherwise. Call this before
+/// Emits a remark for each insert, with the reason for each copy. `function`
+/// has a context but is not otherwise converted. Call this before
 /// releaseRows().
 void placeInserts(func::FuncOp function);
 

@@ -138,7 +138,7 @@ struct ConvertResolve : InspectorPattern<ResolveOp> {
   LogicalResult
   matchAndRewrite(ResolveOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    // In the instance program tensors have no depth.
+    // In the instance program, tensors have no depth.
     if (!isa<HandleType>(op.getType())) {
       rewriter.replaceOp(op, adaptor.getValue());
       return success();
@@ -389,7 +389,7 @@ LogicalResult
 ConvertGhost::matchAndRewrite(GhostOp op, OpAdaptor adaptor,
                               ConversionPatternRewriter &rewriter) const {
   Value handle = adaptor.getValue();
-  // In the instance program tensors have no depth.
+  // In the instance program, tensors have no depth.
   if (!isa<HandleType>(op.getType())) {
     rewriter.replaceOp(op, handle);
     return success();
@@ -421,7 +421,7 @@ ConvertDepth::matchAndRewrite(DepthOp op, OpAdaptor adaptor,
   auto depthOf = [&](OpBuilder &builder, Location loc, Value handle) {
     return readDepth(builder, loc, cb.getContext(), handle, layout.hasWaits());
   };
-  // In the instance program depths are not used.
+  // In the instance program, depths are not used.
   Value depth = cb.constant(0);
   for (auto [original, cell] :
        llvm::zip_equal(op.getInputs(), adaptor.getInputs())) {
@@ -483,8 +483,8 @@ ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
   for (auto name : op.getFunctions().getAsRange<FlatSymbolRefAttr>()) {
     auto function =
         SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name);
-    // The function's last argument is the node: its ADT's variants have
-    // consecutive numbers.
+    // The last argument of the function is the node. The variants of its ADT
+    // have consecutive numbers.
     auto type = layout.getTraversedAdt(name.getAttr());
     auto [first, count] = layout.getVariantRange(type);
     Value relative =

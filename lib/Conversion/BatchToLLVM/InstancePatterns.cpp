@@ -280,8 +280,8 @@ void mlir::batch::populateInstancePatterns(const TypeConverter &converter,
   patterns.add<ConvertInvoke>(converter, patterns.getContext(), layout);
   patterns.add<ConvertRowView, ConvertExtent, ConvertTensorExtract>(
       converter, patterns.getContext());
-  // A tensor is the cell of its row. Without a schedule, there is nothing to
-  // flush.
+  // A tensor is represented by the cell of its row. Without a schedule, there
+  // is nothing to flush.
   patterns.add<UseOperand<UnrealizedConversionCastOp>, UseOperand<ForceOp>>(
       converter, patterns.getContext());
 }

@@ -92,7 +92,8 @@ ObjectLayout::getVariantRange(rec::AdtType adt) const {
 }
 
 void ObjectLayout::assignRecordCells() {
-  // For each operand, the first operand that equals it in all records so far.
+  // For each operand, the first operand that is equal to it in all records so
+  // far.
   DenseMap<StringAttr, SmallVector<unsigned>> equal;
   module.walk([&](RecordOp record) {
     OperandRange inputs = record.getInputs();
@@ -197,12 +198,13 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
                      ShapedType::isDynamic))
       return emitError(loc)
              << "a value of type " << type
-             << " cannot be an argument or result of the entry: only its first "
+             << " cannot be an argument or result of the entry; only its first "
                 "dimension may differ between instances";
     if (!isElementType(tensor.getElementType()))
-      return emitError(loc) << "a value of type " << type
-                            << " cannot be an argument or result of the entry: "
-                               "the runtime does not support its element type";
+      return emitError(loc)
+             << "a value of type " << type
+             << " cannot be an argument or result of the entry, because the "
+                "runtime does not support its element type";
     if (!tensor.hasStaticShape())
       return describeType(
           loc,
@@ -236,7 +238,8 @@ static json::Object describeLines(KernelOp kernel) {
     else
       add(loc);
   };
-  // The location of a kernel that occurs in several places includes the others.
+  // The location of a kernel that occurs in several places includes the other
+  // locations.
   if (isa<FusedLoc>(kernel.getLoc()))
     addAll(kernel.getLoc());
   for (Operation &op : kernel.getBody().front().without_terminator())
@@ -387,9 +390,10 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
   return success();
 }
 
-/// Describes where rows are stored: packings of parameters, sources, tables.
+/// Describes where rows are stored: packings of parameters, sources and tables.
 void ObjectLayout::describeRows(json::Object &object) const {
-  // Packings that kernels read, then one per source that has none yet.
+  // Packings that kernels read, followed by one for each source that has none
+  // yet.
   json::Array packingList;
   DenseMap<int64_t, int64_t> rowPackings;
   if (auto packings = module->getAttrOfType<ArrayAttr>(uprog::kPackingsAttr))
@@ -594,8 +598,8 @@ json::Value ObjectLayout::describeMachine(MachineOp machine) const {
                       {key::blocks, std::move(blocks)}};
 }
 
-/// Describes the launch of a persistent kernel. `module` holds its code, or the
-/// code for the emulator.
+/// Describes the launch of a persistent kernel. `module` contains its code, or
+/// the code for the emulator.
 json::Value ObjectLayout::describeLaunch(DictionaryAttr launch) const {
   json::Object object;
   object[key::kernel] = launch.getAs<StringAttr>("kernel").str();
@@ -614,9 +618,9 @@ json::Value ObjectLayout::describeLaunch(DictionaryAttr launch) const {
   return json::Value(std::move(object));
 }
 
-/// Returns true if instances cannot share remembered calls of the inspector:
-/// all calls have a node among their arguments, and no node belongs to two
-/// instances.
+/// Returns true if instances cannot share memoized calls of the inspector,
+/// because all calls have a node among their arguments and no node belongs to
+/// two instances.
 static bool isSeparable(ModuleOp module) {
   return llvm::all_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
     return !function->hasAttr(kMemoizedAttr) ||

@@ -17,8 +17,9 @@
 namespace mlir::batch {
 
 /// Numbering in a compiled object and its descriptor: kernels, tables and
-/// variants in module order from 0, sources from 1, and traversed functions by
-/// their first memo. It is computed from a module before the module is lowered.
+/// variants are numbered in module order from 0, sources from 1, and traversed
+/// functions by their first memo. It is computed from a module before the
+/// module is lowered.
 class ObjectLayout {
 public:
   explicit ObjectLayout(ModuleOp module);
@@ -31,7 +32,7 @@ public:
   int64_t getSource(int64_t parameter, Type row) const;
   /// Returns the first memo of a traversed function, or -1 for others.
   int64_t getMemo(StringAttr function) const;
-  /// Returns the room that a traversal reserves per node.
+  /// Returns the space that a traversal reserves per node.
   const Reservation &getReservation(TraverseOp traverse) const {
     return reservations.find(traverse)->second;
   }
@@ -40,15 +41,15 @@ public:
     for (const auto &entry : reservations)
       llvm::for_each(entry.second.ops, visit);
   }
-  /// Returns the cells, from 1, of a kernel's records that hold its operands.
-  /// The operands are the arguments that are not shared, from 0. Operands that
-  /// are equal in every record share a cell.
+  /// Returns the cells of a kernel's records that contain its operands, counted
+  /// from 1. The operands are the arguments that are not shared, counted from
+  /// 0. Operands that are equal in every record share a cell.
   ArrayRef<int64_t> getRecordCells(KernelOp kernel) const {
     return recordCells.find(kernel)->second;
   }
-  /// Returns true if all records of a kernel would be equal, so that one is
-  /// enough for a run. Such records read only parameters and the same rows of
-  /// sources, at constant positions.
+  /// Returns true if all records of a kernel would be equal, so one is enough
+  /// for a run. Such records read only parameters and the same rows of sources,
+  /// at constant positions.
   bool isConstant(KernelOp kernel) const {
     return constantKernels.contains(kernel);
   }
@@ -56,8 +57,9 @@ public:
   bool hasWaits() const { return waits; }
   /// Returns true if rows that no batch.keep names are reused.
   bool hasTransientTables() const { return transientTables; }
-  /// Returns the number, from 1, of a loop or recursion whose rounds are
-  /// counted. Those with the same location have the same number.
+  /// Returns the number, counted from 1, of a loop or recursion whose rounds
+  /// are counted. Loops and recursions with the same location have the same
+  /// number.
   int64_t numberCounted(Operation *op);
   /// Returns the size in bytes of a result in unbatched code, where it has the
   /// layout of its table.
@@ -68,8 +70,8 @@ public:
   rec::AdtType getTraversedAdt(StringAttr function) const {
     return traversedAdts.lookup(function);
   }
-  /// Returns the first number and the count of an ADT's variants, whose numbers
-  /// are consecutive.
+  /// Returns the first number and the count of the variants of an ADT, whose
+  /// numbers are consecutive.
   std::pair<int64_t, int64_t> getVariantRange(rec::AdtType adt) const;
 
   const rec::VariantNumbering &getVariants() const { return variants; }
@@ -78,8 +80,9 @@ public:
     StringRef triple, cpu;
     ArrayRef<std::string> features;
   };
-  /// Returns the descriptor that docs/reference/abi.md specifies. Fails with an
-  /// error if the program has something that the descriptor cannot express.
+  /// Returns the descriptor that docs/reference/abi.md specifies. Emits an
+  /// error and fails if the program contains something that the descriptor
+  /// cannot express.
   FailureOr<llvm::json::Value> describe(const InstanceProgram &program,
                                         const Target &target) const;
 

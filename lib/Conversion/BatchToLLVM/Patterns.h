@@ -16,7 +16,7 @@ namespace mlir::batch {
 class ObjectLayout;
 
 /// Adds the patterns that lower the inspector: batch.record, row, num_rows,
-/// depth, traverse, lookup.
+/// depth, traverse and lookup.
 void populateInspectorPatterns(const TypeConverter &converter,
                                const ObjectLayout &layout,
                                RewritePatternSet &patterns);
@@ -28,27 +28,27 @@ LogicalResult checkInspectorPatterns(func::FuncOp function,
 
 /// Lowers the batch.concurrent ops of `function` and its loops with
 /// kConcurrentAttr. All other ops are already lowered. Each op becomes a
-/// function that runs a region or a round and is passed to the runtime. With
-/// `keepsRows`, the runtime sees which rows are results while some branches
-/// wait.
+/// function that runs a region or a round. The function is passed to the
+/// runtime. With `keepsRows`, the runtime sees which rows are results while
+/// some branches wait.
 void lowerConcurrent(func::FuncOp function, bool keepsRows);
 
 /// Lowers the batch.keep ops of `function`, whose other ops are already
-/// lowered. Each call of `function` has a BatchFrame (ABI.h) that holds the
+/// lowered. Each call of `function` has a BatchFrame (ABI.h) that contains the
 /// rows.
 void lowerKeepOps(FunctionOpInterface function);
 
-/// Links a frame on the stack whose cells from `place` on are a BatchFrame with
+/// Links a frame on the stack. Its cells from `place` on are a BatchFrame with
 /// `rows` rows, none of which is set. Returns the address of the outer frame.
 Value enterFrame(OpBuilder &builder, Location loc, Value context, Value frame,
                  int64_t place, int64_t rows);
-/// Unlinks the innermost frame, given its outer one.
+/// Unlinks the innermost frame, given the next outer frame.
 void leaveFrame(OpBuilder &builder, Location loc, Value context, Value outer);
 
 /// Adds the patterns that lower the instance program: batch.invoke, row views
 /// and row counts of parameters. The attribute `kViewSourceAttr` of a view or
-/// count specifies its source; 0 means that a parameter's extent is not a count
-/// of rows.
+/// count specifies its source. 0 means that the extent of a parameter is not a
+/// count of rows.
 void populateInstancePatterns(const TypeConverter &converter,
                               const ObjectLayout &layout,
                               RewritePatternSet &patterns);

@@ -7,7 +7,7 @@
 //
 // The unbatched code allocates rows for its tensors in an arena that only
 // grows. An iteration of a loop or a call is a scope. At its end, a scope frees
-// its rows except those of its results, if no other row can outlive it.
+// its rows except the rows of its results, if no other row can outlive it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ static bool isStructure(Type type) {
 }
 
 bool batch::ownsItsRows(ModuleOp module, ArrayRef<func::FuncOp> functions) {
-  // Rows of tables stay in place; nodes and lists hold rows.
+  // Rows of tables remain in place, and nodes and lists hold rows.
   if (!module.getOps<TableOp>().empty())
     return false;
   return llvm::all_of(functions, [](func::FuncOp function) {
@@ -47,12 +47,12 @@ bool batch::ownsItsRows(ModuleOp module, ArrayRef<func::FuncOp> functions) {
   });
 }
 
-/// Loads the arena's top at the insertion point of `builder`.
+/// Loads the top of the arena at the insertion point of `builder`.
 static Value makeMark(OpBuilder &builder, Location loc) {
   return ContextBuilder(builder, loc).loadField(ContextField::arenaTop);
 }
 
-/// Frees, before the terminator `op`, the rows after `mark` except the operands
+/// Frees the rows after `mark`, before the terminator `op`, except the operands
 /// of `op`.
 static void release(Operation *op, Value mark) {
   OpBuilder builder(op);

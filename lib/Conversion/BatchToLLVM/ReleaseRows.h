@@ -14,13 +14,13 @@
 namespace mlir::batch {
 
 /// Returns true if no row of `functions`, the instance program, outlives a call
-/// or an iteration of a loop except in its results: no node, list or table
-/// holds it.
+/// or an iteration of a loop except in its results, because no node, list or
+/// table holds it.
 bool ownsItsRows(ModuleOp module, ArrayRef<func::FuncOp> functions);
 
 /// Makes `function` free the rows that its calls and the iterations of its
 /// loops do not return. The memory of a loop then does not grow with its trip
-/// count. `function` has a context and is not converted otherwise.
+/// count. `function` has a context but is not otherwise converted.
 void releaseRows(func::FuncOp function);
 
 } // namespace mlir::batch

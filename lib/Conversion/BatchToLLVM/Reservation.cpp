@@ -1,4 +1,4 @@
-//===- Reservation.cpp - Room that traversals reserve ---------------------===//
+//===- Reservation.cpp - Space that traversals reserve --------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Kind of thing that an op adds: a node (null) or a record of a kernel.
+/// Kind of object that an op adds: a node (null) or a record of a kernel.
 using Kind = KernelOp;
 
 class Counter {
@@ -25,8 +25,8 @@ public:
   explicit Counter(const DenseSet<Operation *> &constants)
       : constants(constants) {}
 
-  /// Counts the maximum that one run of `block` adds, by kind. Returns false if
-  /// a call hides it.
+  /// Counts the maximum number of objects that one run of `block` adds, by
+  /// kind. Returns false if a call hides them.
   bool count(Block &block, bool inLoop, llvm::MapVector<Kind, int64_t> &most);
 
   llvm::MapVector<Kind, SmallVector<Operation *>> adders;

@@ -1,4 +1,4 @@
-//===- Reservation.h - Room that traversals reserve -------------*- C++ -*-===//
+//===- Reservation.h - Space that traversals reserve ------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,18 +13,18 @@
 
 namespace mlir::batch {
 
-/// Maximum that a traversal adds per node that it visits. With that much room,
-/// its loop calls nothing that moves memory.
+/// Maximum number of objects that a traversal adds per node that it visits.
+/// With space reserved for them, its loop calls nothing that moves memory.
 struct Reservation {
   int64_t nodes = 0;                          ///< nodes of the forest
   llvm::MapVector<KernelOp, int64_t> records; ///< records by kernel
-  SmallVector<Operation *> ops; ///< ops that add them, with room reserved
+  SmallVector<Operation *> ops; ///< ops that add them, with space reserved
 };
 
 /// Returns the maximum that `traverse` adds per node outside loops. Returns
-/// nothing if its functions call others. Kinds that they also add in loops are
-/// omitted, because the room for those is not known. Kernels of `constants`
-/// have one record each.
+/// nothing if its functions call other functions. Kinds that they also add in
+/// loops are omitted, because the required space is unknown. Kernels of
+/// `constants` have one record each.
 Reservation reserve(TraverseOp traverse,
                     const DenseSet<Operation *> &constants);
 

@@ -1,4 +1,4 @@
-//===- BatchToUProg.cpp - Make the executor's uprog.program ---------------===//
+//===- BatchToUProg.cpp - Create the executor of a plan -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,7 @@ using namespace mlir;
 using namespace mlir::batch;
 
 namespace {
-/// Placement of rows in a table where their type does not determine it.
+/// Placement of rows in a table, if the type of the rows does not determine it.
 struct RowPlace {
   AffineMap layout;
   int64_t blockBytes = 0;
@@ -63,7 +63,7 @@ static void setAccesses(SymbolTable &symbols, uprog::OperatorOp op,
     if (domain)
       kernel.setArgAttr(i, kRaggedAttr,
                         Builder(context).getI64IntegerAttr(*domain));
-    // Code of kernels that are never launched has no tables.
+    // The code of kernels that are never launched has no tables.
     auto read = kernel.getArgAttrOfType<ReadAttr>(i, kReadAttr);
     if (!read || read.getKind() == ReadKind::Shared)
       continue;
@@ -86,9 +86,9 @@ static void setAccesses(SymbolTable &symbols, uprog::OperatorOp op,
 }
 
 namespace {
-/// A kernel whose tasks are recorded.
+/// Kernel whose tasks are recorded.
 struct RecordedKernel {
-  int64_t number; ///< in module order
+  int64_t number; ///< number in module order
   KernelOp kernel;
   uprog::OperatorOp op;
 };
@@ -134,7 +134,7 @@ findRecordedKernels(ModuleOp module, const uprog::OperatorMap &operators) {
   return kernels;
 }
 
-/// Makes the program that runs a plan: a loop over its steps that runs the
+/// Creates the program that runs a plan: a loop over its steps that runs the
 /// operator of each step's kernel, with a barrier after each step that needs
 /// one.
 static void makeProgram(func::FuncOp entry, ArrayRef<RecordedKernel> kernels) {

@@ -7,8 +7,8 @@
 //
 // The size of a slice may be computed, as for the first `t` rows of a cache.
 // Tensors that are computed from the slice have the same extent and stay in the
-// kernel. Each such tensor becomes one with the maximum number of rows of the
-// slice, and its rows from `t` on are unused. A reduction leaves its result
+// kernel. Each such tensor becomes a tensor with the maximum number of rows of
+// the slice, whose rows from `t` on are unused. A reduction leaves its result
 // unchanged at these rows, and code generators do not run it there. A read of
 // such a row is out of range, and an insert of the tensor omits these rows. The
 // size is checked like an index.
@@ -57,7 +57,7 @@ private:
   void replace(Operation *op, Value made);
   Value getSize(Extent &extent);
   Value isBelow(OpBuilder &nested, Location loc, Value index, Value size);
-  /// Checks a number of the kernel as checkIndex() does.
+  /// Checks a number that the kernel computes, as checkIndex() does.
   Value checkNumber(Location loc, Value index, Value limit, const Twine &what);
   Value constant(Location loc, int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
@@ -294,7 +294,7 @@ LogicalResult PrefixRewriter::rewriteSlice(tensor::ExtractSliceOp slice) {
     if (!count || !step)
       return slice.emitOpError("takes a slice with a non-constant size or "
                                "stride from a tensor of computed size");
-    // All rows that it takes exist if the last one does.
+    // All rows of the slice exist if the last one does.
     Value first = getValueOrCreateConstantIndexOp(builder, loc, offset);
     Value distance = constant(loc, (*count - 1) * *step);
     Value last = arith::AddIOp::create(builder, loc, first, distance);
@@ -315,8 +315,8 @@ LogicalResult PrefixRewriter::rewriteSlice(tensor::ExtractSliceOp slice) {
   return success();
 }
 
-/// Rewrites an insert: each element is the inserted one or, outside the slice,
-/// that of the destination.
+/// Rewrites an insert. Each element is the inserted element or, outside the
+/// slice, the element of the destination.
 LogicalResult PrefixRewriter::rewriteInsert(tensor::InsertSliceOp insert) {
   Location loc = insert.getLoc();
   RankedTensorType type = insert.getDestType();
@@ -338,7 +338,7 @@ LogicalResult PrefixRewriter::rewriteInsert(tensor::InsertSliceOp insert) {
   SmallVector<IteratorType> iterators(type.getRank(), IteratorType::parallel);
   Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
                                         type.getElementType());
-  // Sizes are made before the body that captures them.
+  // Sizes are created before the body that captures them.
   SmallVector<Value> counts;
   for (auto [dim, size] : llvm::enumerate(insert.getMixedSizes())) {
     auto own = llvm::find(kept, dim);

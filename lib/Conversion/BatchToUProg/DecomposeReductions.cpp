@@ -34,7 +34,8 @@ static linalg::GenericOp buildLike(OpBuilder &builder, linalg::LinalgOp op,
 
 namespace {
 
-/// Dimensions that a result keeps: all except those at a constant position.
+/// Dimensions that a result keeps, which are all except those at a constant
+/// position.
 struct KeptDims {
   KeptDims(RankedTensorType type, AffineMap map);
   RankedTensorType type;
@@ -153,7 +154,7 @@ static TypedAttr getNeutral(OpBuilder &builder, Operation *combiner) {
 LogicalResult
 SplitRaggedReduction::matchAndRewrite(linalg::LinalgOp op,
                                       PatternRewriter &rewriter) const {
-  // The loop over the ragged extent, and an operand that has it.
+  // Loop over the ragged extent, and an operand that has this extent.
   std::optional<unsigned> loop;
   Value ragged;
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -217,7 +218,7 @@ SplitRaggedReduction::matchAndRewrite(linalg::LinalgOp op,
 }
 
 void mlir::batch::decomposeReductions(KernelOp kernel) {
-  // A walk does not visit the ops that it makes.
+  // A walk does not visit the ops that it creates.
   RewritePatternSet first(kernel.getContext()), second(kernel.getContext());
   first.add<DropReducedDims>(kernel.getContext());
   walkAndApplyPatterns(kernel, std::move(first));

@@ -187,8 +187,8 @@ struct DropCast : OpRewritePattern<tensor::CastOp> {
   }
 };
 
-/// Turns constant positions of a slice into attributes. In operators, all other
-/// positions are values of their tasks.
+/// Converts constant positions of a slice to attributes. In operators, all
+/// other positions are values of their tasks.
 template <class SliceOp>
 struct FoldPositions : OpRewritePattern<SliceOp> {
   using OpRewritePattern<SliceOp>::OpRewritePattern;
@@ -197,7 +197,7 @@ struct FoldPositions : OpRewritePattern<SliceOp> {
     SmallVector<OpFoldResult> offsets = slice.getMixedOffsets();
     if (failed(foldDynamicIndexList(offsets, /*onlyNonNegative=*/true)))
       return rewriter.notifyMatchFailure(slice, "no constant position");
-    // The type of the tensor that contains the slice.
+    // Type of the tensor that contains the slice.
     constexpr bool writes = std::is_same_v<SliceOp, tensor::InsertSliceOp>;
     RankedTensorType whole;
     if constexpr (writes)
@@ -224,7 +224,7 @@ struct FoldPositions : OpRewritePattern<SliceOp> {
 
 namespace {
 
-/// Builder of slices of static tensors along one dimension.
+/// Builds slices of static tensors along one dimension.
 struct DimBuilder {
   OpBuilder &builder;
   Location loc;
@@ -251,8 +251,9 @@ struct DimBuilder {
       return pieces[0];
     return tensor::ConcatOp::create(builder, loc, along, pieces);
   }
-  /// Returns the elements of `rows` at the multiples of `stride`, and those of
-  /// `others` at all other positions. Extents n and n * stride give n * stride.
+  /// Returns the elements of `rows` at the multiples of `stride`, and the
+  /// elements of `others` at all other positions. Extents n and n * stride
+  /// result in n * stride.
   Value interleave(Value rows, Value others, int64_t stride) const {
     SmallVector<int64_t> shape(getShape(rows)), whole(shape);
     SmallVector<ReassociationIndices> groups;
@@ -296,7 +297,7 @@ DecomposeStridedInsert::matchAndRewrite(tensor::InsertSliceOp insert,
                                        "has no strides, or unknown ones");
 
   rewriter.setInsertionPoint(insert);
-  // The rows of the destination that it reaches, with their other elements.
+  // Rows of the destination that the slice covers, with their other elements.
   int64_t dim = strided - strides.begin(), stride = *strided;
   int64_t offset = insert.getStaticOffsets()[dim];
   int64_t count = insert.getStaticSizes()[dim];
@@ -348,7 +349,8 @@ void mlir::batch::decomposeTensorOps(KernelOp kernel) {
   });
   if (!found.wasInterrupted())
     return;
-  // A walk does not visit the ops that it makes, and tiles may make padding.
+  // A walk does not visit the ops that it creates, and tiles may create
+  // padding.
   MLIRContext *context = kernel.getContext();
   RewritePatternSet tiles(context), patterns(context);
   tiles.add<DecomposePack, DecomposeUnPack>(context);

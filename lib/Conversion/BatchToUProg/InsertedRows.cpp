@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns true if `operand` is the last use of its value: its op uses the
-/// value once, and nothing uses it afterwards.
+/// Returns true if `operand` is the last use of its value, that is, its op uses
+/// the value only once, and nothing uses it afterwards.
 static bool isLastUse(OpOperand &operand) {
   Operation *op = operand.getOwner();
   return llvm::count(op->getOperands(), operand.get()) == 1 &&
@@ -31,7 +31,7 @@ bool InsertedRows::takes(OpOperand *operand,
   return owned.contains(operand->get()) && isLastUse(*operand);
 }
 
-/// Returns the values that `value` may be equal to and whose rows nothing else
+/// Returns the values that `value` may be equal to and whose rows have no other
 /// uses. A loop copies an initial value whose row has other uses.
 SetVector<Value> InsertedRows::findOwned(Value value) const {
   SetVector<Value> owned;
@@ -47,7 +47,7 @@ SetVector<Value> InsertedRows::findOwned(Value value) const {
       return !isInitial(operand) && !takes(operand, owned);
     });
   };
-  // Removing a value may make others shared: iterate to a fixed point.
+  // Removing a value may make others shared, so iterate to a fixed point.
   for (size_t before = 0; before != owned.size();) {
     before = owned.size();
     owned.remove_if(isShared);
@@ -104,8 +104,8 @@ InsertedRows::InsertedRows(func::FuncOp function) : flow(function) {
       } else {
         remark::missed(invoke.getLoc(), name)
             << "copies " + argument +
-                   ": its row has other readers, or was not created by a "
-                   "kernel for this insert only";
+                   ", because its row has other readers or was not created by "
+                   "a kernel for this insert only";
       }
     }
   });

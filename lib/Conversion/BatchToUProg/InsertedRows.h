@@ -14,10 +14,10 @@
 
 namespace mlir::batch {
 
-/// Analysis of the kernels that insert a slice into an operand. They write into
-/// the operand's row if nothing reads that row afterwards and a kernel has made
-/// it only for this. A tensor with another owner that enters a loop with
-/// inserts must be copied before the loop.
+/// Finds the kernels that insert a slice into an operand. They write into the
+/// operand's row if nothing reads that row afterwards and a kernel has created
+/// it only for this purpose. A tensor with another owner that enters a loop
+/// with inserts must be copied before the loop.
 class InsertedRows {
 public:
   explicit InsertedRows(func::FuncOp function);
@@ -25,7 +25,7 @@ public:
   /// Returns the operand into whose row result `result` of an invocation is
   /// written.
   OpOperand *getRoot(OpResult result) const { return roots.lookup(result); }
-  /// Returns true if a row that may hold `value` is written into.
+  /// Returns true if a row that may contain `value` is written to.
   bool isChanged(Value value) const { return changed.contains(value); }
   /// Returns true if a loop gets a copy of this operand instead of the operand.
   bool isCopied(OpOperand &initial) const { return copied.contains(&initial); }

@@ -20,16 +20,16 @@ using namespace mlir::batch;
 namespace {
 
 /// Instances that run a piece of control flow: the members in a list, or all
-/// members from 0 on if there is no list.
+/// members (starting at 0) if there is no list.
 struct InstanceSet {
   Value list;
   Value count;
 };
 
-/// Builder of the program for a set of instances. A value of the program for
-/// one instance is either the same for all instances, or has a cell for each
+/// Builds the program for a set of instances. A value of the program for one
+/// instance is either the same for all instances, or has a cell for each
 /// member. Code that instances run by themselves is collected in a `uprog.each`
-/// until an op must run for all.
+/// until an op must run for all instances.
 class ProgramWidener {
 public:
   ProgramWidener(uprog::ProgramOp one, uprog::ProgramOp many)
@@ -75,8 +75,8 @@ private:
   InstanceSet all;
   IRMapping uniform; ///< values that are the same for all
   DenseMap<Value, Value> cells;
-  DenseMap<Value, Value> tasksOf; ///< by step of a site
-  Value rounds;                   ///< cells: counted rounds of members
+  DenseMap<Value, Value> tasksOf; ///< tasks by step of a site
+  Value rounds;                   ///< cells with counted rounds of members
   /// Op that collects code of instances, and the values that are known in it.
   uprog::EachOp each;
   Value number, member;
@@ -85,8 +85,8 @@ private:
 
 } // namespace
 
-/// Returns true for an op whose work units share, or at which they wait for
-/// each other.
+/// Returns true for an op whose work is divided among units, or at which they
+/// wait for each other.
 static bool isShared(Operation *op) {
   if (auto result = dyn_cast<uprog::ResultOp>(op))
     return result.getType().has_value();
@@ -106,7 +106,7 @@ bool ProgramWidener::isOwn(Operation *op) const {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Returns the cells for a value of each member, made at the start of the
+/// Returns the cells for a value of each member, created at the start of the
 /// program.
 Value ProgramWidener::makeCells(Value value) {
   Value &known = cells[value];
@@ -131,7 +131,7 @@ Value ProgramWidener::getMember(Location loc, const InstanceSet &set,
 }
 
 /// Begins a `uprog.each` that collects code for each instance of a set until
-/// endEach(). The insertion point is after it.
+/// endEach(). The insertion point is after this op.
 void ProgramWidener::beginEach(Location loc, const InstanceSet &set) {
   if (each)
     return;
@@ -169,7 +169,7 @@ bool ProgramWidener::isUniform(ValueRange values) const {
                       [&](Value value) { return uniform.contains(value); });
 }
 
-/// Copies an op that computes the same for all instances.
+/// Copies an op that computes the same value for all instances.
 void ProgramWidener::keepUniform(Operation *op) {
   OpBuilder::InsertionGuard guard(builder);
   if (each)
@@ -266,8 +266,8 @@ Value ProgramWidener::makeList(Location loc) {
       kSetCapacity);
 }
 
-/// Lists the members of a set for which a predicate holds, in `list` or, if
-/// that is null, in a new list.
+/// Lists the members of a set for which a predicate holds, in `list` or, if it
+/// is null, in a new list.
 InstanceSet ProgramWidener::filter(Location loc, const InstanceSet &set,
                                    Value list, function_ref<Value()> holds) {
   endEach();
@@ -301,7 +301,7 @@ Value ProgramWidener::isAny(Location loc, Value count) {
                                zero);
 }
 
-/// Runs ops whose work units share for one instance after another.
+/// Runs ops whose work is divided among units, for one instance after another.
 void ProgramWidener::runOneByOne(ArrayRef<Operation *> ops,
                                  const InstanceSet &set) {
   endEach();
@@ -371,10 +371,10 @@ void ProgramWidener::convertRun(uprog::RunOp run, const InstanceSet &set) {
 }
 
 //===----------------------------------------------------------------------===//
-// Control
+// Control flow
 //===----------------------------------------------------------------------===//
 
-/// Converts a loop with the same rounds for all instances.
+/// Converts a loop that has the same rounds for all instances.
 void ProgramWidener::convertUniform(uprog::ForOp loop, const InstanceSet &set) {
   Location loc = loop.getLoc();
   auto lookup = [&](Value value) {
@@ -477,7 +477,7 @@ void ProgramWidener::convert(uprog::WhileOp loop, const InstanceSet &set) {
     cells[result] = makeCells(argument);
 }
 
-/// Converts a branch: each way runs for the instances that take it, if any.
+/// Converts a branch: each path runs for the instances that take it, if any.
 void ProgramWidener::convert(uprog::BranchOp branch, const InstanceSet &set) {
   Location loc = branch.getLoc();
   endEach();
@@ -516,7 +516,7 @@ void ProgramWidener::convert(uprog::BranchOp branch, const InstanceSet &set) {
 }
 
 void ProgramWidener::convert(Block &block, const InstanceSet &set) {
-  SmallVector<Operation *> group; ///< of a list of tasks of one instance
+  SmallVector<Operation *> group; ///< tasks of a list of tasks of one instance
   for (Operation &op : block.without_terminator()) {
     if (!group.empty() || isa<uprog::TasksOp>(op)) {
       group.push_back(&op);
@@ -596,7 +596,7 @@ void batch::readByAddress(KernelOp kernel) {
 uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp program,
                                        const Twine &name) {
   OpBuilder builder(program);
-  // Copies that take turns would need a turn for each instance.
+  // Copies that are used in turn would need a counter for each instance.
   uprog::ProgramOp one = program.clone();
   builder.insert(one);
   one.walk([](uprog::RowOp row) { row.setInTurn(false); });

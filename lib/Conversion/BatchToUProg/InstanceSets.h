@@ -15,22 +15,22 @@ namespace mlir::batch {
 /// Maximum number of instances that units run together.
 inline constexpr int64_t kSetCapacity = 64;
 
-/// Begins a program at the insertion point. The builder then inserts into its
-/// body.
+/// Begins a program at the insertion point. The builder then inserts into the
+/// body of the program.
 uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc, StringRef name,
                               uprog::Level level, TypeRange arguments);
 
 /// Makes a kernel read the row of each task at its own address.
 void readByAddress(KernelOp kernel);
 
-/// Makes a program for a set of instances from `together`, the program for one,
-/// and inserts it next to that. Its arguments are the first instance and the
-/// number of instances. Each unit computes the control flow of all instances
-/// for itself. A branch runs each way for the instances that take it, and a
-/// loop runs for those that are still in it. A task becomes a batch of the
-/// tasks of these instances, and no instance runs code that is not its own.
-/// Existing batches, of rounds of a loop, run for one instance after another.
-/// The program contains its barriers.
+/// Creates a program for a set of instances from `together`, the program for
+/// one instance, and inserts it next to `together`. Its arguments are the first
+/// instance and the number of instances. Each unit computes the control flow of
+/// all instances for itself. A branch runs each way for the instances that take
+/// it, and a loop runs for those that are still in it. A task becomes a batch
+/// of the tasks of these instances, and no instance runs code of paths that it
+/// does not take. Existing batches, of rounds of a loop, run for one instance
+/// after another. The program contains its barriers.
 uprog::ProgramOp makeSetProgram(uprog::ProgramOp program, const Twine &name);
 
 } // namespace mlir::batch

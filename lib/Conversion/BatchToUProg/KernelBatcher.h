@@ -20,16 +20,16 @@
 namespace mlir::batch {
 
 /// Replaces tensors whose extent the kernel computes with tensors of static
-/// shape. They are the first t rows of a static tensor, or are computed from
-/// such rows. Fails with an error at an op that has no such form.
+/// shape. Such tensors are the first t rows of a static tensor, or are computed
+/// from such rows. Emits an error and fails if an op has no such form.
 LogicalResult decomposePrefixes(KernelOp kernel);
 
-/// Attribute on the select that computes the index of a read. The index is 0
-/// where the condition is false: then there is nothing to read, not even at 0.
+/// Attribute of the select that computes the index of a read. The index is 0
+/// where the condition is false. There is then nothing to read, not even at 0.
 inline constexpr llvm::StringLiteral kExistsAttr = "exists";
 
-/// Returns `index` if it is below `limit`. Otherwise returns 0, and the kernel
-/// reports an error about `what` when it runs.
+/// Returns `index` if it is less than `limit`. Otherwise returns 0, and the
+/// kernel reports an error about `what` when it runs.
 Value checkIndex(OpBuilder &builder, Location loc, Value index, Value limit,
                  const Twine &what);
 
@@ -39,23 +39,23 @@ void decomposeTensorOps(KernelOp kernel);
 
 /// Replaces reductions in forms that importers produce with reductions that
 /// have a batched form. Handles results that keep the reduced dimensions with
-/// extent one, and reductions over a ragged extent together with others.
+/// extent one, and reductions over a ragged extent together with other extents.
 void decomposeReductions(KernelOp kernel);
 
-/// A value of a kernel in its batched form. Extents have no value.
+/// Value of a kernel in its batched form. Extents have no value.
 struct BatchedValue : BatchedForm {
   Value value;
 };
 
-/// Builder of an operator for many tasks from the code of a kernel, which is
-/// straight-line and written for one instance. One object makes one operator.
+/// Builds an operator for many tasks from the code of a kernel, which is
+/// straight-line and written for one instance. One object builds one operator.
 class KernelBatcher {
 public:
   explicit KernelBatcher(KernelOp kernel)
       : kernel(kernel), forms(kernel), builder(kernel.getContext()) {}
 
-  /// Makes the operator after the kernel. On failure, emits an error and leaves
-  /// no operator behind.
+  /// Creates the operator after the kernel. On failure, emits an error and
+  /// leaves no operator behind.
   FailureOr<uprog::OperatorOp> run(StringRef name);
 
 private:
@@ -72,7 +72,7 @@ private:
   // The operator around the code (VectorizeKernels.cpp)
   //===--------------------------------------------------------------------===//
 
-  /// Makes the empty operator and maps the kernel's arguments.
+  /// Creates the empty operator and maps the kernel's arguments.
   FailureOr<uprog::OperatorOp> buildOperator(StringRef name);
   /// Batches one operation. Operations are batched in the order of the body.
   LogicalResult batchOp(Operation *op);
@@ -85,17 +85,18 @@ private:
     return {forms.lookup(value), values.lookup(value)};
   }
   void map(Value value, Value batched);
-  /// Returns the number of rows, an index: of tasks, or of ragged rows of a
-  /// domain.
+  /// Returns the number of rows, an index: the number of tasks, or of ragged
+  /// rows of a domain.
   Value getRowCount(BatchedForm form);
-  /// Returns `type` for many tasks; for Rows, without its ragged dimension.
+  /// Returns `type` for many tasks. For Rows, the result lacks the ragged
+  /// dimension of the type.
   static RankedTensorType getBatchedType(Type type, Kind kind);
   /// Returns the dimension of the batched type that dimension `dim` of `type`
   /// becomes.
   static int64_t getBatchedDim(Type type, Kind kind, int64_t dim);
   /// Builds an uninitialized tensor of the batched form of `type`.
   Value buildEmpty(Location loc, Type type, BatchedForm form);
-  /// Returns `value` in this form, repeated for every row where needed.
+  /// Returns `value` in this form, repeated for every row if needed.
   Value getAs(Operation *user, Value value, BatchedForm form);
   Value repeatForRows(Location loc, Value once, BatchedForm form);
 
@@ -118,7 +119,7 @@ private:
   void batchSoftmax(linalg::SoftmaxOp op);
   LogicalResult batchOtherDialect(Operation *op);
 
-  /// The offsets, sizes and strides of a slice, after those of the rows.
+  /// Offsets, sizes and strides of a slice, after those of the rows.
   struct Slice {
     SmallVector<OpFoldResult> offsets, sizes, strides;
   };
@@ -139,13 +140,13 @@ private:
                   ArrayRef<OpFoldResult> strides);
   /// Returns the extent of a dimension of `source`, in the operator.
   OpFoldResult getExtent(Location loc, Value source, int64_t dim);
-  /// Returns `index` if it is below `limit`. Otherwise returns 0, and the
+  /// Returns `index` if it is less than `limit`. Otherwise returns 0, and the
   /// operator reports an error about `what` when it runs.
   Value check(OpBuilder &nested, Location loc, Value index, OpFoldResult limit,
               const Twine &what);
   std::string describe(Operation *op, Value source, int64_t dim);
-  /// Returns the row, among those of all tasks, with index `index` in the
-  /// ragged tensor of the task `linalg.index 0`. Checks the index.
+  /// Returns the position, among the rows of all tasks, of row `index` of task
+  /// `linalg.index 0` in the ragged domain. Checks the index.
   Value checkRow(OpBuilder &nested, Location loc, Value index, int64_t domain,
                  const Twine &what);
   /// Makes the reads in the body of `generic`, which was copied from `op`, read
@@ -165,13 +166,13 @@ private:
   /// Finds the inserts that write into rows of operands, emits a remark for
   /// each insert, and marks the kernel's results.
   void placeInserts();
-  /// Returns the reason why the inserts that make result `index` copy. If they
-  /// do not copy, adds them to `placed` and returns an empty string.
+  /// Returns the reason why the inserts that create result `index` copy. If
+  /// they do not copy, adds them to `placed` and returns an empty string.
   StringRef placeResult(unsigned index);
   /// Returns true if `op` stores its results in memory.
   bool isStored(Operation *op) const;
-  /// Returns the values that depend on the destination of `insert`, that code
-  /// after it reads, and that are not in memory.
+  /// Returns the values that depend on the destination of `insert`, are not in
+  /// memory, and are read by code after the insert.
   SmallVector<Value> findSaved(Operation *insert) const;
   /// Returns true if storing the values of findSaved() for these inserts takes
   /// less time than copying the row.
@@ -187,8 +188,8 @@ private:
   /// it.
   Value checkPosition(OpBuilder &nested, Operation *op, Value position,
                       Value dest, unsigned dim, int64_t count, int64_t step);
-  /// Returns `value`, in its own memory if it depends on the row that `op`
-  /// writes.
+  /// Returns `value`. If it depends on the row that `op` writes, returns it in
+  /// its own memory.
   Value readBefore(Operation *op, Value value);
 
   //===--------------------------------------------------------------------===//
@@ -206,7 +207,7 @@ private:
   void batchSegmentReduction(linalg::LinalgOp op, const Loops &loops);
 
   /// Values that the body of a structured operation captures, except tensors of
-  /// tasks. The body reads those at positions that it computes.
+  /// tasks. The body reads tensors of tasks at positions that it computes.
   struct Captured {
     SmallVector<Value> once;
     /// Per-task scalars, which become inputs.
@@ -214,7 +215,7 @@ private:
   };
   Captured getCaptured(linalg::LinalgOp op);
   /// Builds a linalg.generic that corresponds to `op`. `buildBody` fills its
-  /// body from that of `op`.
+  /// body from the body of `op`.
   linalg::GenericOp
   buildGeneric(linalg::LinalgOp op, const Loops &loops, ValueRange inputs,
                ValueRange inits, ArrayRef<AffineMap> maps,
@@ -226,9 +227,9 @@ private:
   BatchedForms forms;
   OpBuilder builder;
   DenseMap<Value, Value> values;
-  /// The values that are copied unchanged from the kernel.
+  /// Values that are copied unchanged from the kernel.
   IRMapping once;
-  /// Inserts into operands' rows, each with the operand.
+  /// Inserts into rows of operands, each with its operand.
   DenseMap<Operation *, BlockArgument> placed;
   /// Values that the operator stores before an insert changes the row that
   /// they depend on.

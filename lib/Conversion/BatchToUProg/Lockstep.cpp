@@ -23,7 +23,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Builder of the program of one machine.
+/// Builds the program of one machine.
 class LockstepBuilder {
 public:
   LockstepBuilder(MachineOp machine, func::FuncOp entry)
@@ -50,7 +50,7 @@ private:
   OpBuilder builder;
   uprog::ProgramOp program;
   Value lanes;
-  StringAttr frame; ///< the program of a call, if the machine has frames
+  StringAttr frame; ///< program of a call, if the machine has frames
 };
 
 } // namespace
@@ -61,7 +61,8 @@ void LockstepBuilder::makeLaneOps(BlockOp block, bool prologue) {
   LaneOpsOp::create(builder, block.getLoc(), lanes, name, prologue);
 }
 
-/// Reports, for each result that may be in a variable's row, whether it is.
+/// Reports, for each result that may be in the row of a variable, whether it
+/// is.
 void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
   MachineLayout layout(machine);
   for (OpResult result : invoke->getResults()) {
@@ -76,9 +77,10 @@ void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
           << block + " inserts into the row of its variable";
     else
       remark::missed(invoke.getLoc(), name)
-          << block + " copies the tensor that it inserts into: the result is "
-                     "not stored in the variable that the tensor comes from, "
-                     "or that variable has a stack or other readers";
+          << block +
+                 " copies the tensor that it inserts into, because the result "
+                 "is not stored in the variable that the tensor comes from, or "
+                 "that variable has a stack or other readers";
   }
 }
 
@@ -130,8 +132,8 @@ LogicalResult LockstepBuilder::makeCase(BlockOp block, Value step) {
   return success();
 }
 
-/// Chooses the next block among those that lanes wait for: the preferred one,
-/// or the one that lanes have waited for longest.
+/// Chooses the next block among the blocks that lanes wait for: the preferred
+/// block, or the block that lanes have waited for longest.
 NextBlockOp LockstepBuilder::chooseBlock(Location loc) {
   Type index = builder.getIndexType(), i64 = builder.getI64Type();
   auto blocks = machine.getBody().getOps<BlockOp>();
@@ -150,7 +152,7 @@ NextBlockOp LockstepBuilder::chooseBlock(Location loc) {
                              least.getNumbers()[1], least.getKeys()[1]);
 }
 
-/// Makes a step of the lanes that wait for a block.
+/// Creates a step of the lanes that wait for a block.
 Value LockstepBuilder::takeLanes(Location loc, Value block) {
   Type index = builder.getIndexType();
   auto listType = MemRefType::get({ShapedType::kDynamic}, builder.getI32Type());
@@ -169,7 +171,7 @@ Value LockstepBuilder::takeLanes(Location loc, Value block) {
                                     lanes, block, listed.getCount());
 }
 
-/// Makes the loop that runs blocks until no lane waits.
+/// Creates the loop that runs blocks until no lane waits.
 LogicalResult LockstepBuilder::makeLoop() {
   Location loc = machine.getLoc();
   Type index = builder.getIndexType();
@@ -239,7 +241,7 @@ class LockstepPass : public batch::impl::LockstepPassBase<LockstepPass> {
         lookupEntry(getOperation()).getOperation());
     if (entry &&
         getOperation().lookupSymbol(getExecutorName(entry.getSymName())))
-      return; // already made
+      return; // already created
     for (auto machine : llvm::to_vector(getOperation().getOps<MachineOp>())) {
       if (!entry) {
         machine.emitOpError("requires an entry; mark the function for one "

@@ -29,7 +29,7 @@ static Operation *getWriter(uprog::RowOp row) {
   return row;
 }
 
-/// Returns true if the row is read by `writer` or after it.
+/// Returns true if the row is read by `writer` or later.
 static bool isRead(Value row, Operation *writer) {
   return llvm::is_contained(writer->getOperands(), row) ||
          isLiveAfter(row, writer);

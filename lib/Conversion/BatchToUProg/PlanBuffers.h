@@ -14,7 +14,7 @@ namespace mlir::batch {
 
 /// Makes every `uprog.row` of a program avoid the rows of its buffer that are
 /// still read when it is written. The buffer gets a copy for each of these rows
-/// and one more. In a loop, small rows that nothing passes on alternate between
+/// and one more. In a loop, small rows that nothing forwards alternate between
 /// two copies. Each buffer has one such op.
 void planBuffers(uprog::ProgramOp program);
 

@@ -103,13 +103,13 @@ void Extents::visitSlice(tensor::ExtractSliceOp slice) {
     setSize(slice, place, cast<Value>(slice.getMixedSizes()[dim]));
     int64_t stride = slice.getStaticStrides()[dim];
     if (source.isDynamicDim(dim)) {
-      // A slice of a computed extent takes all of it.
+      // A slice with a computed extent covers all of it.
       unite(slice, place, {slice.getSource(), dim});
       continue;
     }
     if (ShapedType::isDynamic(stride) || stride < 1)
       continue;
-    // At a computed position, each row is checked, too.
+    // At a computed position, each row is also checked.
     int64_t offset = slice.getStaticOffsets()[dim];
     int64_t rest =
         source.getDimSize(dim) - (ShapedType::isDynamic(offset) ? 0 : offset);

@@ -18,12 +18,12 @@ namespace mlir::batch {
 struct Extent {
   /// Size in the kernel, or null if no op specifies it.
   Value size;
-  /// Largest possible size; negative if it is unknown.
+  /// Largest possible size, or a negative number if it is unknown.
   int64_t bound = -1;
   /// Text that describes the dimension with this size.
   std::string what;
-  /// True for an argument of the kernel: the extent is known before the kernel
-  /// runs.
+  /// True for an argument of the kernel, whose extent is known before the
+  /// kernel runs.
   bool isRagged = false;
   /// Size after the check.
   Value checked;
@@ -31,7 +31,7 @@ struct Extent {
   bool isPrefix() const { return size && bound >= 0 && !isRagged; }
 };
 
-/// The extents of the kernel's tensors that are not static.
+/// Extents of the kernel's tensors that are not static.
 class Extents {
 public:
   explicit Extents(KernelOp kernel);
@@ -39,14 +39,14 @@ public:
   /// Returns true if an op has an extent that the kernel computes.
   bool hasPrefix() const;
   /// Returns the extent of dimension `dim` of `value`. Returns null if the
-  /// extent is static or that of a ragged tensor.
+  /// extent is static or is the extent of a ragged tensor.
   Extent *find(Value value, unsigned dim);
   /// Returns the extents of the loops of `op` in the same way.
   SmallVector<Extent *> findLoops(linalg::LinalgOp op);
-  /// Returns an op with two extents where one is needed, or null if there is
-  /// none.
+  /// Returns an op with two extents where one extent is needed, or null if
+  /// there is none.
   Operation *getConflict() const { return conflict; }
-  /// Gives `made` the extents of `old`, which has the same rank.
+  /// Assigns the extents of `old` to `made`, which has the same rank.
   void copy(Value old, Value made);
   /// Returns the type of `value` with the largest possible extents.
   RankedTensorType getBounded(Value value);

@@ -25,15 +25,14 @@ using namespace mlir;
 using namespace mlir::batch;
 
 namespace {
-/// Programs that run instances: each on a unit or a cluster, one on all units,
-/// and several on all units.
+/// Programs that run instances: each instance on one unit or cluster, one
+/// instance on all units, or several on all units.
 struct InstancePrograms {
   uprog::ProgramOp perUnit = {}, allUnits = {}, set = {};
 };
 } // namespace
 
-/// Runs the instances from `first` to before `end` on all units, one after
-/// another.
+/// Runs the instances in [first, end) on all units, one after another.
 static void runOnAllUnits(OpBuilder &builder, Location loc,
                           uprog::ProgramOp program, Value first, Value end) {
   auto loop = uprog::ForOp::create(builder, loc, first, end);
@@ -60,9 +59,8 @@ static void runSets(OpBuilder &builder, Location loc, uprog::ProgramOp program,
                        ValueRange{first, size});
 }
 
-/// Makes the program for a mini-batch. If instances do not run in sets, all
-/// units get equally many, and all units together run the instances that are
-/// left over.
+/// Creates the program for a mini-batch. If instances do not run in sets, all
+/// units get equally many, and all units together run the remaining instances.
 static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(entry->getBlock());
@@ -102,7 +100,8 @@ static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   uprog::YieldOp::create(builder, loc);
 }
 
-/// Makes the program for units of a lower level from the program for all units.
+/// Creates the program for units of a lower level from the program for all
+/// units.
 static uprog::ProgramOp cloneAtLevel(uprog::ProgramOp program, StringRef name,
                                      uprog::Level level) {
   uprog::ProgramOp copy = program.clone();
@@ -170,7 +169,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
   }
 
   struct Choice {
-    InstanceLevel level; ///< of instances that do not run in sets
+    InstanceLevel level; ///< level of instances that do not run in sets
     bool sets;
   };
 
@@ -189,9 +188,9 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     llvm_unreachable("no other level");
   }
 
-  /// Decides which units run instances. Where several units run an instance,
-  /// also decides which steps one of them runs by itself. If the choice is
-  /// clusters, also makes their program.
+  /// Decides which units run instances. If several units run an instance, also
+  /// decides which steps one of them runs by itself. If the choice is clusters,
+  /// also creates the program for them.
   Choice choose(InstancePrograms &programs, StringRef name,
                 const Tuning &choices) {
     uprog::ProgramOp allUnits = programs.allUnits;
@@ -248,7 +247,8 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
       if (ofCluster)
         ofCluster.erase();
       // On a GPU, a mini-batch has one level: blocks keep parameters in their
-      // shared memory, and a second level would divide these differently.
+      // shared memory, and a second level would divide the parameters
+      // differently.
       const bool isOnOneUnit = gpu ? !sets && onUnits <= onAll
                                    : schedule.onOneUnit <= schedule.chosen;
       if (isOnOneUnit)
@@ -286,7 +286,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
   }
 
   /// Reports which units run an instance, and the estimates for one instance.
-  /// `onCluster` is 0 without clusters.
+  /// `onCluster` is 0 if there are no clusters.
   void report(Location loc, StringRef decision, const UnitSchedule &schedule,
               int64_t units, double onCluster) {
     std::string text = llvm::formatv(

@@ -15,8 +15,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Maximum number of rounds of a group, whose tasks run together where
-/// possible.
+/// Maximum number of rounds in a group, whose tasks run together if possible.
 static constexpr int64_t kAheadRounds = 64;
 
 /// Rounds of a loop whose layers run one after the other.
@@ -24,7 +23,7 @@ struct batch::RoundGroup {
   const CountedLoop &loop;
   const LoopLayers &layers;
   Value begin, end;
-  SmallVector<StoredResult> stored = {}; ///< for later layers
+  SmallVector<StoredResult> stored = {}; ///< results stored for later layers
 
   /// Returns true for the ops of a layer that are not free.
   bool isOf(unsigned layer, Operation &op) const {
@@ -59,7 +58,7 @@ struct batch::RoundGroup {
 };
 
 /// Returns true if a kernel multiplies and writes no result in place. Its
-/// results are slices of tensors with those of many rounds.
+/// results are then slices of tensors with the results of many rounds.
 static bool runsAhead(KernelOp kernel) {
   for (unsigned i = 0; i < kernel.getNumResults(); ++i)
     if (kernel.getResultAttr(i, kInPlaceAttr))
@@ -73,7 +72,7 @@ static bool runsAhead(KernelOp kernel) {
 }
 
 /// Returns the layers of the tasks of a loop. With order `rounds`, the caller
-/// merges all layers except the one that needs only the number of the round.
+/// merges all layers except the layer that needs only the number of the round.
 LoopLayers Replicator::findLayers(LoopLikeOpInterface loop) {
   auto isStored = [&](Value value) {
     auto invoke = value.getDefiningOp<InvokeOp>();
@@ -90,7 +89,7 @@ LoopLayers Replicator::findLayers(LoopLikeOpInterface loop) {
   return LoopLayers(loop, {multiplies, multiplies, isStored});
 }
 
-/// Makes a row for the tensors that many rounds produce for a result.
+/// Creates a row for the tensors that many rounds produce for a result.
 Value Replicator::makeGroupRow(OpResult result) {
   auto type = cast<RankedTensorType>(result.getType());
   SmallVector<int64_t> shape = {kAheadRounds};
@@ -99,7 +98,7 @@ Value Replicator::makeGroupRow(OpResult result) {
                  RankedTensorType::get(shape, type.getElementType()));
 }
 
-/// Maps stored results to those of round number `number` of the group.
+/// Maps stored results to the results of round number `number` of the group.
 void Replicator::mapStored(ArrayRef<StoredResult> stored, Value number) {
   for (auto [result, whole] : stored) {
     auto buffer = symbols.lookup<uprog::BufferOp>(
@@ -111,7 +110,7 @@ void Replicator::mapStored(ArrayRef<StoredResult> stored, Value number) {
   }
 }
 
-/// Returns the number of rounds from `begin` to before `end`.
+/// Returns the number of rounds in [begin, end).
 Value Replicator::countRounds(const CountedLoop &loop, Value begin, Value end) {
   Location loc = loop.op->getLoc();
   Value count = arith::SubIOp::create(builder, loc, end, begin);
@@ -175,9 +174,9 @@ LogicalResult Replicator::convertOps(const RoundGroup &group, unsigned layer) {
   return success();
 }
 
-/// Runs the rounds of a group for a layer, and replaces the values that it
-/// carries in `carried`. Results that later layers read have a row for each
-/// round.
+/// Runs the rounds of a group for a layer, and replaces the values that the
+/// layer carries in `carried`. Results that later layers read have a row for
+/// each round.
 LogicalResult Replicator::convertLayer(RoundGroup &group, unsigned layer,
                                        MutableArrayRef<Value> carried) {
   const CountedLoop &loop = group.loop;
@@ -224,7 +223,7 @@ LogicalResult Replicator::convertLayer(RoundGroup &group, unsigned layer,
   return success();
 }
 
-/// Makes a branch that `make` fills if `condition` holds, and that otherwise
+/// Creates a branch that `make` fills if `condition` holds, and that otherwise
 /// yields `others`.
 static uprog::BranchOp makeBranch(OpBuilder &builder, Location loc,
                                   Value condition, ValueRange others,
@@ -246,14 +245,16 @@ static uprog::BranchOp makeBranch(OpBuilder &builder, Location loc,
 
 namespace {
 /// Result that later layers of a wavefront read. Waves carry its values from
-/// the previous `count` waves, latest first, in the arguments from `first` on.
+/// the previous `count` waves, latest first, in the arguments starting at
+/// `first`.
 struct DelayedResult {
   OpResult result;
   unsigned layer, first, count;
 };
 } // namespace
 
-/// Lists the delayed results of a group. Their arguments follow `first` others.
+/// Lists the delayed results of a group. Their arguments follow `first` other
+/// arguments.
 static SmallVector<DelayedResult> listDelayed(const RoundGroup &group,
                                               unsigned first) {
   SmallVector<DelayedResult> delayed;
@@ -273,9 +274,9 @@ static SmallVector<DelayedResult> listDelayed(const RoundGroup &group,
 }
 
 /// Runs the rounds of a group for all layers except layer 0, each one round
-/// behind the previous layer. A *wave* has tasks of as many rounds as there are
-/// layers. The tasks of a wave do not depend on each other. A barrier separates
-/// two waves.
+/// behind the previous layer. A *wave* contains tasks of as many rounds as
+/// there are layers. The tasks of a wave do not depend on each other. A barrier
+/// separates two waves.
 LogicalResult Replicator::convertWavefront(RoundGroup &group,
                                            MutableArrayRef<Value> carried) {
   const CountedLoop &loop = group.loop;

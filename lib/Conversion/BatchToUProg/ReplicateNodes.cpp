@@ -95,8 +95,8 @@ LogicalResult NodeConverter::convert(rec::ConstructOp construct) {
   return success();
 }
 
-/// Returns true if only kernels and control flow read a value where it is made.
-/// Other nodes and the host do not read it.
+/// Returns true if only kernels and control flow read a value where it is
+/// created, and neither other nodes nor the host reads it.
 static bool isTemporary(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
     return isa<InvokeOp, tensor::ExtractOp>(user);
@@ -113,7 +113,8 @@ Value NodeConverter::makeRow(OpResult result, const Twine &name) {
   return makeRow(result.getLoc(), name, result.getType());
 }
 
-/// Makes a row of new rows of nodes.
+/// Creates a `uprog.node_rows` for tensors of nodes, and the row of the current
+/// node in it.
 Value NodeConverter::makeRow(Location loc, const Twine &name, Type type) {
   OpBuilder atModule(loc.getContext());
   auto rows = uprog::NodeRowsOp::create(
@@ -124,8 +125,8 @@ Value NodeConverter::makeRow(Location loc, const Twine &name, Type type) {
                                   FlatSymbolRefAttr::get(unique), node);
 }
 
-/// Returns true if a tensor is in a buffer that is written again after the
-/// node: a loop has made it, or the recursion is called with it.
+/// Returns true if a tensor is in a buffer that is overwritten after the node,
+/// because a loop has created it or the recursion is called with it.
 bool NodeConverter::isInBuffer(Value tensor) const {
   return llvm::any_of(flow->getOrigins(tensor), [&](Value origin) {
     if (auto argument = dyn_cast<BlockArgument>(origin))
@@ -159,7 +160,7 @@ LogicalResult NodeConverter::convert(func::CallOp call) {
   return success();
 }
 
-/// Maps the results of a call to the remembered results of its node.
+/// Maps the results of a call to the stored results of its node.
 void NodeConverter::lookUp(func::CallOp call) {
   func::FuncOp callee = program.getCallee(call);
   Value of =

@@ -15,10 +15,10 @@
 
 namespace mlir::batch {
 
-/// Converter of the ops of an instance on values of algebraic data types. A
-/// match becomes a branch. A recursion becomes a loop over the nodes of the
-/// instance, children first. The loop remembers the results of each node, and a
-/// recursive call takes the remembered results of its node. A tensor among them
+/// Converts the ops of an instance on values of algebraic data types. A match
+/// becomes a branch. A recursion becomes a loop over the nodes of the instance,
+/// children first. The loop stores the results of each node, and a recursive
+/// call becomes a read of the stored results of its node. A tensor among them
 /// is in a row that belongs to the node.
 class NodeConverter {
 public:
@@ -40,13 +40,13 @@ public:
   /// Sets the instance that the program runs. Call this before the first op is
   /// converted.
   void setInstance(Value value) { instance = value; }
-  /// Returns true for an op of this converter.
+  /// Returns true for an op that this converter handles.
   static bool converts(Operation *op) {
     return isa<rec::MatchOp, rec::ConstructOp, func::CallOp>(op);
   }
   LogicalResult convert(Operation *op);
-  /// Returns the row of a kernel's result if it belongs to the current node;
-  /// else null.
+  /// Returns the row of a kernel's result if it belongs to the current node,
+  /// and null otherwise.
   Value makeRow(OpResult result, const Twine &name);
 
 private:
@@ -69,8 +69,8 @@ private:
   RecursionClasses recursions;
   Rest rest;
   Value instance;
-  Value node; ///< of the current round; null outside loops over nodes
-  std::optional<StructuredFlow> flow; ///< of the function at that node
+  Value node; ///< node of the current round; null outside loops over nodes
+  std::optional<StructuredFlow> flow; ///< flow of the function at that node
   /// Results of nodes, by function.
   DenseMap<Operation *, uprog::NodeResultsOp> results;
 };

@@ -40,7 +40,7 @@ Type Replicator::convertType(Type type) {
       tensor.getShape().drop_front(), tensor.getElementType()));
 }
 
-/// Makes a row of a new buffer.
+/// Creates a row of a new buffer.
 uprog::RowOp Replicator::makeRow(Location loc, const Twine &name, Type type) {
   OpBuilder atModule(module.getContext());
   auto buffer = uprog::BufferOp::create(
@@ -72,7 +72,7 @@ Value Replicator::getValue(OpOperand &operand) {
   std::optional<int64_t> parameter = sharedness.getParameter(value);
   Value found = mapping.lookupOrNull(value);
   if (!found && parameter) {
-    // A parameter among other values.
+    // A parameter where other values may occur.
     SourceOp source = getOrCreateSource(
         module, symbols, cast<RankedTensorType>(value.getType()), *parameter);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -134,8 +134,8 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
   return success();
 }
 
-/// Converts the read of an element of a tensor, or of a parameter that may have
-/// any number of rows.
+/// Converts a read of a tensor element. The tensor may be a parameter with any
+/// number of rows.
 LogicalResult Replicator::convert(tensor::ExtractOp extract) {
   Location loc = extract.getLoc();
   RankedTensorType type = extract.getTensor().getType();
@@ -188,7 +188,7 @@ LogicalResult Replicator::convert(tensor::ExtractSliceOp slice) {
 }
 
 //===----------------------------------------------------------------------===//
-// Control
+// Control flow
 //===----------------------------------------------------------------------===//
 
 /// Converts the only block of a region.
@@ -223,8 +223,8 @@ static bool isFixed(Value value) {
 }
 
 /// Returns the upper bound, or the lower one if the instance may not run that
-/// many rounds. A loop over fixed numbers is not counted: where several
-/// instances run together, its bounds stay the same for all of them.
+/// many rounds. A loop over fixed numbers is not counted. If several instances
+/// run together, its bounds are the same for all of them.
 Value Replicator::limitRounds(scf::ForOp loop, Value lower, Value upper,
                               Value step) {
   if (isFixed(loop.getLowerBound()) && isFixed(loop.getUpperBound()) &&

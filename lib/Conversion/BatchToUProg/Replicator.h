@@ -22,18 +22,18 @@ namespace mlir::batch {
 struct CountedLoop {
   LoopLikeOpInterface op;
   Block &body;
-  Value lower, upper, step; ///< of the program
+  Value lower, upper, step; ///< values in the program
   /// Maps the values that depend on the number of a round, given that number.
   std::function<void(Value)> mapRound;
-  Block::BlockArgListType carried; ///< the other arguments of the body
-  SmallVector<Value> inits;        ///< of the program
+  Block::BlockArgListType carried; ///< other arguments of the body
+  SmallVector<Value> inits;        ///< initial values in the program
 
   MutableArrayRef<OpOperand> getYielded() const {
     return *LoopLikeOpInterface(op).getYieldedValuesMutable();
   }
 };
 
-/// A result of a task, and the row with the tensors of all rounds of a group.
+/// Result of a task, and the row with the tensors of all rounds of a group.
 using StoredResult = std::pair<Value, Value>;
 
 struct RoundGroup;
@@ -41,7 +41,7 @@ struct RoundGroup;
 /// Returns a name for the buffer of a kernel's result.
 std::string nameResult(OpResult result);
 
-/// Builder of the program that runs one instance of an entry: its control flow,
+/// Builds the program that runs one instance of an entry: its control flow,
 /// with a site for each task.
 class Replicator {
 public:
@@ -91,7 +91,7 @@ private:
   OpBuilder builder;
   Type rowType;
   IRMapping mapping;
-  /// The rows of results that later layers of a loop read.
+  /// Rows of results that later layers of a loop read.
   DenseMap<Value, Value> places;
   NodeConverter nodes;
 };

@@ -7,11 +7,12 @@
 //
 // An insert of a slice or an element at positions that code generators do not
 // know becomes a linalg.generic over the destination. Each element is the
-// inserted one inside the slice, and otherwise that of the destination.
-// Positions are checked like those of reads (VectorizeReads.cpp).
+// inserted element inside the slice, and the element of the destination
+// elsewhere. Positions are checked like the positions of reads
+// (VectorizeReads.cpp).
 //
 // Whether an element is inside the slice depends on the columns only if the
-// slice does not take all of them, so whole rows are written as vectors.
+// slice does not cover all of them, so whole rows are written as vectors.
 //
 // If the kernel's result is an argument with slices inserted, and nothing reads
 // the old elements afterwards, each insert becomes a `uprog.insert`. It need
@@ -36,13 +37,13 @@ using utils::IteratorType;
 /// Position of an element of the destination along one dimension of the slice.
 namespace {
 struct Along {
-  Value index;    ///< in the slice; 0 outside of it
-  Value isInside; ///< null: always
+  Value index;    ///< index in the slice; 0 outside it
+  Value isInside; ///< null if always inside
 };
 } // namespace
 
-/// Returns the position of an element whose distance from the slice's first
-/// element is `distance`, modulo 2^64.
+/// Returns the position of an element whose distance from the first element of
+/// the slice is `distance`, modulo 2^64.
 static Along findAlong(OpBuilder &nested, Location loc, Value distance,
                        int64_t count, int64_t step) {
   auto constant = [&](int64_t value) -> Value {
@@ -95,8 +96,7 @@ void KernelBatcher::batchPut(Operation *op, Value source, Value dest,
   MLIRContext *context = op->getContext();
   auto type = cast<RankedTensorType>(dest.getType());
   BatchedForm perTask = {BatchedForm::PerTask};
-  // An element is an input with one value for each task. A slice is read in
-  // place.
+  // An element is an input with one value per task. A slice is read in place.
   bool isSlice = isa<RankedTensorType>(source.getType());
   BatchedValue slice = lookup(source);
   Value empty = buildEmpty(loc, type, perTask);
@@ -208,7 +208,7 @@ static void forEachUser(Value value, Operation *insert,
   llvm::for_each(users, visit);
 }
 
-/// Moves readers of the destination of `insert` before it, except those that
+/// Moves readers of the destination of `insert` before it, except readers that
 /// depend on it.
 static void hoistReaders(Operation *insert) {
   IRRewriter rewriter(insert->getContext());
@@ -225,7 +225,7 @@ static void hoistReaders(Operation *insert) {
       rewriter.moveOpBefore(user, insert);
 }
 
-/// Returns true if all readers of the destination of `insert` come before it.
+/// Returns true if all readers of the destination of `insert` precede it.
 static bool isReadBefore(Operation *insert) {
   Value dest = getDest(insert);
   bool isBefore = llvm::count(insert->getOperands(), dest) == 1;
@@ -329,13 +329,13 @@ void KernelBatcher::placeInserts() {
   SmallVector<unsigned> results;
   for (auto &[index, chain] : chains) {
     StringRef reason = placeResult(index);
-    // The same reason applies to the inserts before.
+    // The same reason applies to the previous inserts.
     for (Operation *op : chain)
       reasons.try_emplace(op, reason);
     if (reason.empty())
       results.push_back(index);
   }
-  // A chain that copies its row may need values of other chains: iterate.
+  // A chain that copies its row may need values of other chains, so iterate.
   auto copies = [&](unsigned index) { return !savesLess(chains[index]); };
   for (auto it = results.begin();
        (it = llvm::find_if(results, copies)) != results.end();) {

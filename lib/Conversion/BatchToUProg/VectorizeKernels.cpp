@@ -56,9 +56,9 @@ FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
       auto parameter =
           kernel.getArgAttrOfType<IntegerAttr>(index, kParameterAttr);
       if (!parameter)
-        return kernel.emitOpError("shared argument #")
-               << index << " requires attribute '" << kParameterAttr
-               << "' with the number of its parameter";
+        return kernel.emitOpError("argument #")
+               << index << " is shared and requires attribute '"
+               << kParameterAttr << "' with the number of its parameter";
       add(type, at, OperandKind::Shared, parameter.getInt(), -1);
     } else if (forms.lookup(argument).kind == BatchedForm::Rows) {
       add(getBatchedType(type, BatchedForm::Rows), at, OperandKind::Rows, -1,
@@ -238,12 +238,12 @@ struct VectorizeKernelsPass
         continue;
       std::string name = getOperatorName(kernel.getSymName());
       if (Operation *existing = symbols.lookup(name)) {
-        // A target may already have made a function from the operator.
+        // A target may already have created a function from the operator.
         if (existing->hasAttr(uprog::kCodeAttr))
           continue;
-        kernel.emitOpError("needs the name '@")
+        kernel.emitOpError("requires symbol name '@")
             << name
-            << "' for its operator, but another symbol has it; rename that "
+            << "' for its operator, but another symbol uses it; rename that "
                "symbol";
         return signalPassFailure();
       }

@@ -171,7 +171,7 @@ linalg::GenericOp KernelBatcher::buildGeneric(
     function_ref<void(OpBuilder &, IRMapping &)> buildBody) {
   SmallVector<Value> allInputs(inputs);
   SmallVector<AffineMap> allMaps(maps);
-  // A per-task scalar becomes another input, with one value per row.
+  // A per-task scalar becomes an additional input, with one value per row.
   for (auto [number, scalar] : llvm::enumerate(captured.perTask)) {
     allInputs.push_back(getAs(op, scalar, loops.form));
     allMaps.insert(allMaps.begin() + inputs.size() + number,
@@ -226,7 +226,7 @@ void KernelBatcher::batchLinalg(linalg::LinalgOp op) {
     maps.push_back(getMap(op, operand, loops, loops.form.kind));
   }
 
-  // After a broadcast to ragged rows, only a copy is left.
+  // After a broadcast to ragged rows, only a copy remains.
   if (std::optional<unsigned> copied = getCopiedInput(op))
     if (maps[*copied] == maps.back() &&
         inputs[*copied].getType() == inits[0].getType())
@@ -270,7 +270,7 @@ void KernelBatcher::batchSegmentReduction(linalg::LinalgOp op,
   Value init = getAs(op, initOperand.get(), {BatchedForm::PerTask});
   AffineMap rowMap = getMap(op, initOperand, loops, BatchedForm::PerTask);
 
-  // Rows that are an unchanged operand need no extra code.
+  // Rows that are an unchanged operand need no additional code.
   Value rows;
   if (auto argument = dyn_cast_if_present<BlockArgument>(combiner->row))
     if (argument.getOwner() == op.getBlock()) {

@@ -13,9 +13,9 @@
 //
 // The body compares each index that may be out of range with its limit. A
 // `cf.assert` whose text names the tensor reports such an index, and 0 replaces
-// it, so that nothing outside the tensor is read. The index of the row of a
-// task is `linalg.index 0`. Where possible, an index is a sum of loops and of
-// values that are equal for all columns, so that a stage still reads vectors.
+// it, so nothing outside the tensor is read. The index of the row of a task is
+// `linalg.index 0`. Where possible, an index is a sum of loops and of values
+// that are equal for all columns, so a stage still reads vectors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,8 +43,8 @@ OpFoldResult KernelBatcher::getExtent(Location loc, Value source, int64_t dim) {
       .getResult();
 }
 
-/// Names a dimension of `source`, which `op` reads or writes, and the place of
-/// `op` in the program.
+/// Names a dimension of `source`, which `op` reads or writes, and the location
+/// of `op` in the program.
 std::string KernelBatcher::describe(Operation *op, Value source, int64_t dim) {
   auto argument = dyn_cast<BlockArgument>(source);
   auto parameter = argument ? kernel.getArgAttrOfType<IntegerAttr>(
@@ -78,7 +78,7 @@ Value mlir::batch::checkIndex(OpBuilder &builder, Location loc, Value index,
 Value KernelBatcher::check(OpBuilder &nested, Location loc, Value index,
                            OpFoldResult limit, const Twine &what) {
   Value below = getValue(nested, loc, limit);
-  // Where there is nothing to read, no index is wrong.
+  // If there is nothing to read, every index is valid.
   auto select = index.getDefiningOp<arith::SelectOp>();
   if (select && select->removeAttr(kExistsAttr))
     below =

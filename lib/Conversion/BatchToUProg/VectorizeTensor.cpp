@@ -254,7 +254,7 @@ KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
   };
   // Code generators need positions as attributes. A constant that became known
   // late, such as the index of a single round, is still an operand. The type
-  // depends on sizes only.
+  // depends only on sizes.
   auto getStatic = [&](OpFoldResult number) -> OpFoldResult {
     if (std::optional<int64_t> constant = getConstantIntValue(number))
       return builder.getIndexAttr(*constant);
@@ -319,8 +319,8 @@ void KernelBatcher::batchReshape(ReshapeOp op) {
     else
       llvm::append_range(units, batched);
   }
-  // The dimensions of extent one next to a ragged extent, which moves to the
-  // front, join the dimension that then precedes them.
+  // Dimensions of extent one next to a ragged extent, which moves to the front,
+  // join the dimension that then precedes them.
   llvm::sort(units);
   for (int64_t unit : units)
     if (unit != 0)
@@ -328,7 +328,8 @@ void KernelBatcher::batchReshape(ReshapeOp op) {
         return group.back() == unit - 1;
       })->push_back(unit);
   RankedTensorType type = getBatchedType(resultType, form.kind);
-  // A tensor of rank 0 has no groups: its dimensions join that of the tasks.
+  // A tensor of rank 0 has no groups, so its dimensions join the dimension of
+  // the tasks.
   if (isExpand ? sourceType.getRank() == 0 : resultType.getRank() == 0)
     groups[0] = llvm::to_vector<2>(llvm::seq<int64_t>(
         0, isExpand ? type.getRank() : sourceType.getRank() + 1));

@@ -25,12 +25,13 @@ using namespace mlir::batch;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-/// The bits of the significand of f32 and of f64, including the leading one.
+/// Number of bits in the significand of f32 and of f64, including the leading
+/// bit.
 static constexpr unsigned kSingleBits = 24, kDoubleBits = 53;
 
 namespace {
 
-/// Builder of the code that replaces one op.
+/// Builds the code that replaces one op.
 class FloatCode {
 public:
   explicit FloatCode(Operation *op) : builder(op), loc(op->getLoc()) {}
@@ -39,8 +40,8 @@ public:
   void compute(Operation *op);
   /// Converts an integer to f32 or f64, exactly except for the last bit.
   Value fromInteger(Value integer, bool isSigned);
-  /// Converts an f64 to an f32 that rounds like it. An f32 that is not exact is
-  /// odd, and so not halfway between two numbers with fewer digits.
+  /// Converts an f64 to an f32 that rounds like it. An inexact f32 is odd and
+  /// therefore not halfway between two numbers with fewer digits.
   Value toOdd(Value wide);
   Value extend(Value value, Type element) {
     return arith::ExtFOp::create(builder, loc, as(value, element), value);
@@ -118,7 +119,7 @@ Value FloatCode::toOdd(Value wide) {
   Type single = as(wide, builder.getF32Type());
   Value nearest = arith::TruncFOp::create(builder, loc, single, wide);
   Value back = extend(nearest, builder.getF64Type());
-  // Numbers that were rounded away from zero go back one step towards it.
+  // Numbers that were rounded away from zero are moved one step towards it.
   Value isLarger =
       arith::CmpFOp::create(builder, loc, CmpFPredicate::OGT,
                             math::AbsFOp::create(builder, loc, back),
@@ -157,7 +158,7 @@ static void expandConversion(Operation *op) {
 static void expand(Operation *op) {
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op))
     return expandConversion(op);
-  // These only move bits.
+  // These ops only move bits.
   if (isa<arith::BitcastOp, arith::ConstantOp, arith::SelectOp>(op))
     return;
   FloatCode(op).compute(op);

@@ -1,4 +1,4 @@
-//===- SaturateConversions.cpp - Floats out of an integer's range ---------===//
+//===- SaturateConversions.cpp - Floats outside the range of integers -----===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ using arith::CmpFPredicate;
 
 namespace {
 
-/// Builder of the code around one conversion.
+/// Builds the code around one conversion.
 class Saturation {
 public:
   explicit Saturation(Operation *op)
@@ -45,9 +45,9 @@ private:
     return constant(integer,
                     IntegerAttr::get(getElementTypeOrSelf(integer), value));
   }
-  /// Returns `value` where the comparison with `bound` holds, else `bound`.
-  /// This is one instruction for a minimum or a maximum, and returns `bound`
-  /// for a NaN.
+  /// Returns `value` where the comparison with `bound` holds, and `bound`
+  /// elsewhere. This is one instruction for a minimum or a maximum, and it
+  /// returns `bound` for a NaN.
   Value clamp(CmpFPredicate predicate, Value value, Value bound) {
     Value within = arith::CmpFOp::create(b, predicate, value, bound);
     return arith::SelectOp::create(b, within, value, bound);
@@ -74,13 +74,13 @@ void Saturation::run() {
     return std::pair(result, status == APFloat::opOK);
   };
 
-  // The least integer is a power of two. For unsigned types it is 0, which is
-  // also the result for a NaN.
+  // The smallest integer is a power of two. For unsigned types it is 0, which
+  // is also the result for a NaN.
   Value given = op->getOperand(0);
   Value value =
       clamp(CmpFPredicate::OGT, given, constant(toReal(least, isSigned).first));
   auto [bound, isExact] = toReal(most, isSigned);
-  // The float above the greatest integer, if that is not a float itself.
+  // The float above the largest integer, if the integer is not a float itself.
   Value limit = constant(bound);
   if (isExact)
     value = clamp(CmpFPredicate::OLT, value, limit);

@@ -1,4 +1,4 @@
-//===- Angles.cpp - Angles less multiples of pi / 2 -----------------------===//
+//===- Angles.cpp - Angles modulo pi / 2 ----------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,10 +7,10 @@
 //
 // Numbers below a bound are reduced by terms of pi / 2 (Cody and Waite). Larger
 // numbers are multiplied by those bits of 2 / pi that affect the result (Payne
-// and Hanek); 2 / pi needs as many digits as the largest number has. A vector
-// takes the second path only if one of its elements is that large, and then
-// only for those elements. So the bits of a result do not depend on its
-// neighbors.
+// and Hanek), so 2 / pi needs as many digits as the largest number has. A
+// vector takes the second path only if one of its elements is that large, and
+// then only for such elements. The bits of a result therefore do not depend on
+// its neighbors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ using namespace mlir::batch::expansion;
 // Large numbers
 //===----------------------------------------------------------------------===//
 
-/// The bits of 2 / pi after the point.
+/// Bits of 2 / pi after the binary point.
 static constexpr uint64_t kTwoOverPi[] = {
     0xA2F9836E4E441529, 0xFC2757D1F534DDC0, 0xDB6295993C439041,
     0xFE5163ABDEBBC561, 0xB7246E3A424DD2E0, 0x06492EEA09D1921C,
@@ -37,8 +37,8 @@ static constexpr uint64_t kTwoOverPi[] = {
     0x7527BAC7EBE5F17B, 0x3D0739F78A5292EA, 0x6BFB5FB11F8D5D08,
     0x56033046FC7B6BAB};
 
-/// Returns word `index` of 2 / (pi 2^(width / 2)), in words of `width` bits:
-/// half a word of zeros comes first.
+/// Returns word `index` of 2 / (pi 2^(width / 2)), in words of `width` bits.
+/// The first half word is zero.
 static int64_t getWord(int64_t index, int64_t width) {
   uint64_t word = 0;
   int64_t first = index * width - width / 2;
@@ -50,9 +50,9 @@ static int64_t getWord(int64_t index, int64_t width) {
   return llvm::SignExtend64(word, width);
 }
 
-/// Returns three words, from bit `place` on, of the number that getWord()
-/// splits. `choices` is a power of two above the index of the word with that
-/// bit.
+/// Returns three words, starting at bit `place`, of the number that getWord()
+/// splits. `choices` is a power of two that is greater than the index of the
+/// word with that bit.
 static SmallVector<Value> selectWords(Code &code, Value place,
                                       int64_t choices) {
   int64_t width = code.format.width;
@@ -82,13 +82,13 @@ static SmallVector<Value> selectWords(Code &code, Value place,
 }
 
 namespace {
-/// A fixed-point number of two words.
+/// Fixed-point number of two words.
 struct Words {
   Value high;
   Value low;
 };
 
-/// An angle as integers.
+/// Angle as integers.
 struct LargeAngle {
   Value n;
   Value rest; ///< bits of a number, like `excess`
@@ -111,7 +111,7 @@ static Words multiply(Code &code, Value a, Value b) {
   return {product.getHigh(), product.getLow()};
 }
 
-/// Returns all ones if the highest bit of `a` is set, else 0.
+/// Returns all ones if the highest bit of `a` is set, and 0 otherwise.
 static Value spreadSign(Code &code, Value a) {
   return code.subInt(code.integer(0),
                      code.shiftRight(a, code.format.width - 1));
@@ -172,7 +172,7 @@ static Words multiplyByTwoOverPi(Code &code, Value magnitude) {
   return {code.addInt(product.high, first), product.low};
 }
 
-/// Multiplies by pi / 4, whose words have all bits after the point.
+/// Multiplies by pi / 4, a fixed-point number without integer bits.
 static Words multiplyByQuarterPi(Code &code, Words a) {
   constexpr uint64_t bits[] = {0xC90FDAA22168C234, 0xC4C6628B80DC1CD1};
   bool isShort = code.format.width == 32;
@@ -184,15 +184,14 @@ static Words multiplyByQuarterPi(Code &code, Words a) {
 }
 
 /// Reduces a number, not a vector, given its bits x. Computes only integers, so
-/// that a function with this code uses no vector registers.
+/// a function with this code uses no vector registers.
 static LargeAngle reduceLarge(Code &code, Value x) {
   const Format &format = code.format;
   int64_t width = format.width;
   Value magnitude = code.lowBits(x, llvm::maxIntN(width));
   Words turn = multiplyByTwoOverPi(code, magnitude);
-  // The nearest integer, and the magnitude of the rest, up to its last bit. No
-  // number is so close to a multiple of pi / 2 that the first word of its rest
-  // is 0.
+  // Nearest integer, and magnitude of the rest, up to its last bit. No number
+  // is so close to a multiple of pi / 2 that the first word of its rest is 0.
   Value n = code.shiftRight(code.addInt(turn.high, int64_t(1) << (width - 3)),
                             width - 2);
   Value high = code.subInt(turn.high, code.shiftLeft(n, width - 2));
@@ -249,7 +248,7 @@ static FunctionType getLargeAngleType(Type integer) {
                            {integer, integer, integer});
 }
 
-/// Callers are inlined, but this function is not. On x86-64 callers also keep
+/// Callers are inlined, but this function is not. On x86-64, callers also keep
 /// constants in vector registers, which this function does not use.
 static ArrayAttr getLargeAngleAttributes(MLIRContext *context) {
   return Builder(context).getStrArrayAttr(
@@ -276,7 +275,7 @@ void expansion::addLargeAngle(SymbolTable &symbols, Type element,
                          ValueRange{angle.n, angle.rest, angle.excess});
 }
 
-/// Returns the function as addLargeAngle() makes it, or null.
+/// Returns the function that addLargeAngle() has created, or null.
 static func::FuncOp findLargeAngle(Operation *from, Type integer) {
   MLIRContext *context = from->getContext();
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
@@ -303,7 +302,7 @@ static Angle toAngle(ValueRange values) {
   return {values[0], values[1], values.size() > 2 ? values[2] : Value()};
 }
 
-/// Returns whether any element is true.
+/// Returns true if any element is true.
 static Value isAny(OpBuilder &b, Location loc, Value mask) {
   auto vector = cast<VectorType>(mask.getType());
   if (vector.getRank() == 1)
@@ -318,8 +317,8 @@ static Value isAny(OpBuilder &b, Location loc, Value mask) {
   return isAny(b, loc, any);
 }
 
-/// Returns whether |x| is at least `bound`; false for NaN, for which the first
-/// path returns NaN.
+/// Returns true where |x| is at least `bound`. Returns false for NaN, for which
+/// the first path returns NaN.
 static Value isLarge(Code &code, Value x, double bound) {
   return code.compare(arith::CmpFPredicate::OGE, code.abs(x), code.real(bound));
 }
@@ -327,8 +326,8 @@ static Value isLarge(Code &code, Value x, double bound) {
 namespace {
 /// The second path.
 struct FarPath {
-  double bound;          ///< numbers from here on take it
-  func::FuncOp function; ///< the one that addLargeAngle() made, or null
+  double bound;          ///< numbers from here on take the second path
+  func::FuncOp function; ///< function that addLargeAngle() has created, or null
 };
 } // namespace
 
@@ -350,8 +349,8 @@ static SmallVector<Value> buildLargeNumber(OpBuilder &b, Location loc, Value x,
   return values;
 }
 
-/// Returns `values` with those of large numbers replaced. x is a number, or the
-/// element at `index` of a vector; the values are then vectors.
+/// Returns `values`, with the values of large numbers replaced. x is a number,
+/// or the element at `index` of a vector; `values` are then vectors.
 static SmallVector<Value> replaceNumber(OpBuilder &b, Location loc, Value x,
                                         const FarPath &path, ValueRange values,
                                         ArrayRef<OpFoldResult> index) {
@@ -456,7 +455,7 @@ Angle expansion::reduceAngleToPair(Code &code, Value x,
   Value n, first;
   Angle angle = reduceNear(code, x, terms.halfPi, n, first);
   // Of the steps with the first two terms, only the second difference rounds,
-  // and its error is a number. The error of 0 is 0.
+  // and its error is a floating-point number. The error of 0 is 0.
   Value error =
       code.fma(n, code.real(terms.halfPi[1]), code.sub(angle.rest, first));
   angle.excess = code.fma(n, code.real(terms.halfPi[2]), error);

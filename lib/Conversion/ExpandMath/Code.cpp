@@ -12,14 +12,15 @@ using namespace mlir::batch::expansion;
 
 namespace {
 
-// exp: interpolates at the Chebyshev nodes; relative error 2.1e-8.
+// exp: interpolates at the Chebyshev nodes. Relative error: 2.1e-8.
 constexpr double exp32[] = {0.00139411085, 0.00837512594, 0.0416663513,
                             0.166664153, 0.5};
-// log: the series of atanh; at |s| = 0.172 the next term is 3e-9 of the result.
+// log: the series of atanh. At |s| = 0.172, the next term is 3e-9 of the
+// result.
 constexpr double log32[] = {0.222222222, 0.285714286, 0.4, 0.666666667};
-// Relative error 8.6e-9.
+// Relative error: 8.6e-9.
 constexpr double sine32[] = {-0.000194797889, 0.00833189394, -0.166666508};
-// Error 1.7e-10.
+// Error: 1.7e-10.
 constexpr double cosine32[] = {2.43963714e-05, -0.0013886994, 0.0416666381,
                                -0.5, 1.0};
 constexpr Format format32 = {
@@ -41,22 +42,22 @@ constexpr Format format32 = {
     /*cosine=*/cosine32,
 };
 
-// exp: r^2 Q(r) / expm1 r is off by 2e-17 at most.
+// exp: the error of r^2 Q(r) / expm1 r is at most 2e-17.
 constexpr double exp64[] = {2.5114491666288498e-08, 2.7626341001992713e-07,
                             2.7557227897481746e-06, 2.4801504411205193e-05,
                             0.00019841269903089656, 0.0013888888932406082,
                             0.008333333333314567,   0.041666666666573544,
                             0.16666666666666685,    0.5000000000000006};
-// log: s^3 P(s^2) / 2 s is off by 1.5e-18 at most.
+// log: the error of s^3 P(s^2) / 2 s is at most 1.5e-18.
 constexpr double log64[] = {0.14778099149882934, 0.15315985788959519,
                             0.18183481154430944, 0.22222200366349426,
                             0.2857142872225799,  0.39999999999523644,
                             0.6666666666666713};
-// Relative error 1.1e-17.
+// Relative error: 1.1e-17.
 constexpr double sine64[] = {1.5877983500760818e-10, -2.5050426219224107e-08,
                              2.7557311529490353e-06, -0.00019841269823470115,
                              0.0083333333333144,     -0.166666666666666};
-// Error 2.3e-19.
+// Error: 2.3e-19.
 constexpr double cosine64[] = {-1.1353561530812923e-11,
                                2.0875627683837337e-09,
                                -2.75573138719982e-07,
@@ -110,8 +111,7 @@ Split mlir::batch::expansion::split(Code &code, Value x, int64_t lowest) {
   Value larger = code.mul(x, code.real(std::ldexp(1.0, format.mantissaBits)));
   Value scaled = code.ifLess(x, smallest, larger, x);
   Value scale = code.ifLess(x, smallest, code.real(-format.mantissaBits), zero);
-  // The biased exponent of x / lowest, converted to a number by means of the
-  // shift.
+  // Biased exponent of x / lowest, converted to a number by means of the shift.
   Value above = code.addInt(code.bits(scaled), format.oneBits() - lowest);
   Value exponent =
       code.fromBits(code.addInt(code.shiftRight(above, format.mantissaBits),

@@ -17,16 +17,16 @@
 
 namespace mlir::batch::expansion {
 
-/// The constants in the code of a type. The coefficient of a polynomial's
-/// highest power comes first. All numbers were computed with 400 bits,
-/// coefficients by Remez's algorithm unless noted otherwise, and then rounded.
-/// The errors are those of the polynomials with rounded coefficients in exact
+/// Constants in the code of a type. The coefficient of a polynomial's highest
+/// power comes first. All numbers were computed with 400 bits and then rounded.
+/// Coefficients were computed by the Remez algorithm unless noted otherwise.
+/// The errors refer to polynomials with rounded coefficients in exact
 /// arithmetic.
 struct Format {
   int32_t width;
   int32_t mantissaBits;
-  int32_t bias;          ///< of the exponent
-  int64_t rootHalf;      ///< the bits of the square root of 1/2
+  int32_t bias;          ///< bias of the exponent
+  int64_t rootHalf;      ///< bits of the square root of 1/2
   double inverseLn2;     ///< 1 / ln 2
   double ln2[2];         ///< ln 2 rounded, and the rest
   double expRange[2];    ///< beyond it, exp is 0 or infinite
@@ -35,7 +35,7 @@ struct Format {
   ArrayRef<double> exp;  ///< Q in exp r = 1 + r + r^2 Q(r), |r| <= ln 2 / 2
   ArrayRef<double> log;  ///< P in 2 atanh s = 2 s + s^3 P(s^2), |s| < 0.172
   double inverseHalfPi;  ///< 2 / pi
-  double halfPi[3];      ///< pi / 2, each term rounded down: sin -0 needs that
+  double halfPi[3];      ///< pi / 2, each term rounded down, as sin -0 requires
   double sineHighest;    ///< from here on, halfPi has too few bits for sin
   ArrayRef<double> sine; ///< S in sin r = r + r^3 S(r^2), |r| <= 0.83
   ArrayRef<double> cosine; ///< C in cos r = C(r^2), |r| <= 0.83
@@ -56,13 +56,14 @@ struct Format {
 /// Returns the constants of f32 or f64.
 const Format &getFormat(Type element);
 
-/// A number as the sum of a leading number and a rest below its last bit.
+/// Number represented as the sum of a leading number and a rest below its last
+/// bit.
 struct Pair {
   Value high;
   Value low;
 };
 
-/// Builder of elementwise code of one shape.
+/// Builds elementwise code of one shape.
 class Code {
 public:
   Code(OpBuilder &builder, Location loc, Type type)
@@ -123,23 +124,23 @@ public:
   Value select(Value condition, Value x, Value y) {
     return arith::SelectOp::create(builder, loc, condition, x, y);
   }
-  /// Returns `a < b ? x : y`; y where a or b is NaN.
+  /// Returns `a < b ? x : y`, and y where a or b is NaN.
   Value ifLess(Value a, Value b, Value x, Value y) {
     return select(less(a, b), x, y);
   }
-  /// Returns the smaller number; `a` if it is NaN. `bound` must not be NaN.
+  /// Returns the smaller number, or `a` if it is NaN. `bound` must not be NaN.
   Value atMost(Value a, double bound) {
     Value limit = real(bound);
     return ifLess(limit, a, limit, a);
   }
-  /// Returns the larger number; `a` if it is NaN. `bound` must not be NaN.
+  /// Returns the larger number, or `a` if it is NaN. `bound` must not be NaN.
   Value atLeast(Value a, double bound) {
     Value limit = real(bound);
     return ifLess(a, limit, limit, a);
   }
 
-  /// Evaluates the polynomial with these coefficients, that of the highest
-  /// power first.
+  /// Evaluates the polynomial with these coefficients, the coefficient of the
+  /// highest power first.
   Value horner(Value x, ArrayRef<double> coefficients) {
     Value sum = real(coefficients.front());
     for (double coefficient : coefficients.drop_front())
@@ -148,7 +149,7 @@ public:
   }
 
   /// Evaluates the same polynomial as two polynomials of x^2, which a CPU
-  /// computes side by side.
+  /// computes in parallel.
   Value hornerByHalves(Value x, ArrayRef<double> coefficients) {
     SmallVector<double> halves[2];
     for (size_t i = 0, size = coefficients.size(); i < size; ++i)
@@ -184,7 +185,8 @@ public:
   Value shiftLeft(Value a, int64_t n) {
     return arith::ShLIOp::create(builder, loc, a, integer(n));
   }
-  /// Shifts in zeros: not all CPUs have arithmetic shifts of 64-bit vectors.
+  /// Shifts in zeros, because not all CPUs have arithmetic shifts of 64-bit
+  /// vectors.
   Value shiftRight(Value a, int64_t n) {
     return arith::ShRUIOp::create(builder, loc, a, integer(n));
   }
@@ -200,17 +202,17 @@ public:
                                  integer(0));
   }
   Value isOdd(Value a) { return isNonZero(lowBits(a, 1)); }
-  /// Returns x where the lowest bit of `a` is set, y elsewhere.
+  /// Returns x where the lowest bit of `a` is set, and y elsewhere.
   Value ifOdd(Value a, Value x, Value y) { return select(isOdd(a), x, y); }
   /// Converts `a` to a number.
   Value toReal(Value a) {
     return arith::SIToFPOp::create(builder, loc, realType, a);
   }
-  /// Returns -a where the second lowest bit of `n` is set, a elsewhere.
+  /// Returns -a where the second lowest bit of `n` is set, and a elsewhere.
   Value negateIfSecondBit(Value a, Value n) {
     return flipSign(a, shiftLeft(n, format.width - 2));
   }
-  /// Returns -a where the highest bit of `signs` is set, a elsewhere.
+  /// Returns -a where the highest bit of `signs` is set, and a elsewhere.
   Value flipSign(Value a, Value signs) {
     Value flip = lowBits(signs, llvm::minIntN(format.width));
     return fromBits(arith::XOrIOp::create(builder, loc, bits(a), flip));
@@ -248,7 +250,7 @@ private:
 /// (Cody and Waite). Inside the fma, n times the leading term of c is exact,
 /// and so is the difference.
 struct Reduced {
-  Value shifted;   ///< the bits of n + Format::shift
+  Value shifted;   ///< bits of n + Format::shift
   Value remainder; ///< r
 };
 Reduced reduce(Code &code, Value x, double inverse, const double (&terms)[2]);
@@ -258,8 +260,8 @@ struct Split {
   Value exponent; ///< e, as a number
   Value m;
 };
-/// Splits a positive finite x, subnormal or not. `lowest` has the bits of a
-/// number from 1/2 to 1.
+/// Splits a positive finite x, subnormal or not. `lowest` contains the bits of
+/// a number from 1/2 to 1.
 Split split(Code &code, Value x, int64_t lowest);
 
 } // namespace mlir::batch::expansion

@@ -21,11 +21,11 @@ struct ErrorFormat {
   ArrayRef<double> tail;
 };
 
-// Relative error 2.7e-9.
+// Relative error: 2.7e-9.
 constexpr double near32[] = {7.85387747e-05, -0.000801019778, 0.00518832821,
                              -0.0268538129,  0.112835854,     -0.37612626,
                              0.128379166};
-// Relative error 6e-8, most of it from the last coefficient.
+// Relative error: 6e-8, most of it from the last coefficient.
 constexpr double tail32[] = {
     -0.000159844043, 0.00223877328, 0.00221621245, -0.0240272991, 0.0683572218,
     -0.119218089,    0.129642755,   -0.0475661792, -0.135621071,  1.25300813};
@@ -36,14 +36,14 @@ constexpr ErrorFormat error32 = {
     /*tail=*/tail32,
 };
 
-// Relative error 1.2e-17.
+// Relative error: 1.2e-17.
 constexpr double near64[] = {
     5.945260824914696e-11,  -1.136566580151185e-09, 1.4657879910627581e-08,
     -1.635002525043636e-07, 1.6460972821383026e-06, -1.4925593507269706e-05,
     0.00012055331036919498, -0.0008548326978742835, 0.005223977624780878,
     -0.026866170645072896,  0.11283791670954857,    -0.3761263890318375,
     0.1283791670955126};
-// Relative error 4.6e-17, most of it from the last coefficient.
+// Relative error: 4.6e-17, most of it from the last coefficient.
 constexpr double tail64[] = {
     -8.39078404516809e-09,  -8.054545347982597e-09,  1.015773817313015e-07,
     5.527172768491326e-08,  -8.202948993931178e-07,  3.137063437399002e-07,

@@ -1,4 +1,4 @@
-//===- ExpandMath.cpp - Functions of math as arithmetic -------------------===//
+//===- ExpandMath.cpp - Math functions as arithmetic ----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -88,7 +88,7 @@ struct ExpandSincos : ExpandReal<math::SincosOp> {
   }
 };
 
-/// Upstream's pattern swaps the bounds.
+/// The upstream pattern swaps the bounds.
 struct ExpandClampf : OpRewritePattern<math::ClampFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -102,8 +102,8 @@ struct ExpandClampf : OpRewritePattern<math::ClampFOp> {
 };
 
 /// Returns a constant exponent, the same in all lanes, whose power needs no
-/// logarithm: 0, 1 or 2. Non-constant exponents of 0, 1 or 2 give the same
-/// bits.
+/// logarithm: 0, 1 or 2. Non-constant exponents of 0, 1 or 2 give bit-identical
+/// results.
 std::optional<int> getSmallExponent(Value exponent) {
   APFloat real(0.0);
   APInt integer;
@@ -157,7 +157,7 @@ Value buildRound(Code &code, Value x) {
   return code.copySign(code.select(isBelow, whole, next), x);
 }
 
-/// Expands tests of the class of a float, including floats of 16 bits, to
+/// Expands tests of the class of a float, including 16-bit floats, to
 /// comparisons.
 template <typename MathOp,
           Value (*build)(OpBuilder &, Location, Value, Value, Value)>
@@ -167,7 +167,7 @@ struct ExpandClass : OpRewritePattern<MathOp> {
   LogicalResult matchAndRewrite(MathOp op,
                                 PatternRewriter &rewriter) const override {
     Type type = op.getOperand().getType();
-    // Smaller floats need not have infinities.
+    // Smaller floats may have no infinities.
     if (!isScalarOrStatic(type) ||
         !isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(
             getElementTypeOrSelf(type)))
@@ -218,7 +218,7 @@ Value buildIsNormal(OpBuilder &b, Location loc, Value magnitude, Value smallest,
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Returns true for ops for which one function for all uses is worth a call.
+/// Returns true for ops that justify a call of one function for all uses.
 bool isShared(Operation *op) {
   if (isa<math::PowFOp, math::FPowIOp>(op) &&
       getSmallExponent(op->getOperand(1)))
@@ -251,8 +251,8 @@ struct ExpandMathPass : batch::impl::ExpandMathPassBase<ExpandMathPass> {
     walkAndApplyPatterns(getOperation(), patterns);
   }
 
-  /// Replaces every such op with a call to a function that has this op, one
-  /// function per kind and type.
+  /// Replaces every such op with a call to a function that contains the op.
+  /// There is one function per kind and type.
   static void shareFunctions(ModuleOp module) {
     SymbolTable symbols(module);
     OpBuilder builder(module.getContext());
@@ -295,7 +295,7 @@ struct ExpandMathPass : batch::impl::ExpandMathPassBase<ExpandMathPass> {
 } // namespace
 
 void mlir::batch::populateExpandMathPatterns(RewritePatternSet &patterns) {
-  // Upstream's pattern is as good as a pattern here would be.
+  // The upstream pattern is as good as a pattern here would be.
   math::populateExpansionPatterns(patterns, {"rsqrt"});
   patterns.add<
       ExpandUnary<math::AcosOp, buildAcos>,

@@ -19,8 +19,8 @@ static Value reducedExp(Code &code, Value r) {
 }
 
 /// Multiplies `value` by 2^n in two factors, each with half of n + 2 bias,
-/// which is positive. The first product is exact; the second rounds once, also
-/// into the subnormal range.
+/// which is positive. The first product is exact; the second rounds once, even
+/// if the result is subnormal.
 static Value scale(Code &code, Value value, Value shifted) {
   const Format &format = code.format;
   Value sum = code.addInt(shifted, 2 * format.bias - format.shiftBits());
@@ -44,7 +44,7 @@ Value expansion::buildExp(Code &code, Value x) {
 }
 
 /// Returns exp of a sum, up to a power of two. Its error is little more than
-/// that of the last addition, so that exact results are exact.
+/// the error of the last addition, so exact results are exact.
 static Value reducedExp(Code &code, Pair x, Value &shifted) {
   const Format &format = code.format;
   Value shift = code.real(format.shift());
@@ -125,7 +125,7 @@ static Value boundHyperbolic(Code &code, Value x) {
 }
 
 /// With g = expm1 |x| / 4, sinh |x| = 2 (g + g / (4 g + 1)). Numbers whose
-/// square is negligible compared to 1 are returned unchanged.
+/// square is negligible compared with 1 are returned unchanged.
 Value expansion::buildSinh(Code &code, Value x) {
   Value magnitude = boundHyperbolic(code, x);
   Value g = scaledExpm1(code, magnitude, 2);

@@ -1,4 +1,4 @@
-//===- Functions.h - The functions of math ----------------------*- C++ -*-===//
+//===- Functions.h - Math functions -----------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,8 +19,8 @@ Value buildExp2(Code &code, Value x);
 Value buildExpm1(Code &code, Value x);
 Value buildSinh(Code &code, Value x);
 Value buildTanh(Code &code, Value x);
-/// Returns exp(x.high + x.low), also where the high number is infinite and the
-/// low one NaN.
+/// Returns exp(x.high + x.low), also if the high number is infinite and the low
+/// number is NaN.
 Value buildExp(Code &code, Pair x);
 /// Returns exp(x.high + x.low) times `factor`, which is at most 2, for sums
 /// between Format::expRange[0] - 15 and 1. Only the product is rounded to a
@@ -35,8 +35,9 @@ Value buildLog(Code &code, Value x);
 Value buildLog10(Code &code, Value x);
 Value buildLog1p(Code &code, Value x);
 Value buildLog2(Code &code, Value x);
-/// Returns log x with about ten more bits than a number has. The low number is
-/// finite; the high one is -inf for 0, inf for inf and NaN for NaN.
+/// Returns log x as a pair with about ten more bits than the format of x. The
+/// low word is finite; the high word is -inf for 0, inf for inf and NaN for
+/// NaN.
 Pair buildLongLog(Code &code, Value x);
 
 // Powers.cpp
@@ -50,9 +51,9 @@ Value buildIpowi(OpBuilder &builder, Location loc, Value base, Value exponent);
 
 // Angles.cpp
 /// The angle x = n pi / 2 + rest - excess with |rest| <= 0.83. The rest of -0
-/// is -0; the rest of infinities and NaN is NaN.
+/// is -0, and the rest of infinities and NaN is NaN.
 struct Angle {
-  Value shifted; ///< a number whose low two bits are those of n
+  Value shifted; ///< number whose low two bits are the low two bits of n
   Value rest;
   Value excess; ///< below the last bit of `rest`, or null
 };
@@ -64,7 +65,7 @@ struct PairTerms {
 };
 /// Reduces x to an angle with an excess, and |rest| <= 0.7866.
 Angle reduceAngleToPair(Code &code, Value x, const PairTerms &terms);
-/// Adds the function that both reductions call for large numbers; without it,
+/// Adds the function that both reductions call for large numbers. Without it,
 /// they contain its code. `element` is f32 or f64.
 void addLargeAngle(SymbolTable &symbols, Type element, Location loc);
 

@@ -15,8 +15,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Constants of logarithms with more bits. Numbers are pairs; the second number
-/// is the rest below the last bit of the first.
+/// Constants of logarithms with more bits. Numbers are pairs, whose second
+/// number is the rest below the last bit of the first.
 struct LongFormat {
   double third[2];
   double fifth[2];
@@ -26,7 +26,7 @@ struct LongFormat {
   ArrayRef<double> series;
 };
 
-// z^3 R(z) is off by 5.1e-13 at most.
+// The error of z^3 R(z) is at most 5.1e-13.
 constexpr double series32[] = {0.095606178, 0.111028083, 0.142857537};
 constexpr LongFormat long32 = {
     /*third=*/{0.333333343, -9.93410776e-09},
@@ -36,7 +36,7 @@ constexpr LongFormat long32 = {
     /*series=*/series32,
 };
 
-// z^3 R(z) is off by 1.5e-22 at most.
+// The error of z^3 R(z) is at most 1.5e-22.
 constexpr double series64[] = {0.05381464361675477, 0.052284040421194895,
                                0.05883380163338671, 0.06666649357245587,
                                0.07692307858498812, 0.09090909090057216,
@@ -118,8 +118,8 @@ static Pair pairOf(Code &code, const double (&terms)[2]) {
   return {code.real(terms[0]), code.real(terms[1])};
 }
 
-/// Returns a b, with an error in the low number's last bits. add() does the
-/// same for a + b and requires |a| >= |b| or a = 0.
+/// Returns a b, with an error in the last bits of the low number. add() does
+/// the same for a + b and requires |a| >= |b| or a = 0.
 static Pair multiply(Code &code, Pair a, Pair b) {
   Pair product = code.product(a.high, b.high);
   Value low = code.fma(a.high, b.low, product.low);
@@ -155,7 +155,7 @@ Pair expansion::buildLongLog(Code &code, Value x) {
   Pair whole = {exponent, code.real(0.0)};
   Pair sum = add(code, multiply(code, whole, pairOf(code, code.format.ln2)),
                  longLogOfFraction(code, m));
-  // The high number is the sum rounded.
+  // The high number is the rounded sum.
   sum = code.sum(sum.high, sum.low);
   return {withSpecialValues(code, x, sum.high), sum.low};
 }
@@ -190,8 +190,8 @@ static Value logOfSum(Code &code, Value x, Value w, Value large) {
       code.select(isLess, log1p.low, code.real(code.format.ln2[0])));
 }
 
-/// Returns the number from which on x^2 + 1 and x^2 are the same, and w is
-/// nearly 2 x.
+/// Returns the number from which on x^2 + 1 and x^2 are equal, and w is nearly
+/// 2 x.
 static Value largeNumber(Code &code) {
   return code.real(std::ldexp(1.0, code.format.mantissaBits / 2 + 2));
 }

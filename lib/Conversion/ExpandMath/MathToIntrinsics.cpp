@@ -16,7 +16,8 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// Returns the intrinsic that the GPU's code generators lower to instructions.
+/// Returns the intrinsic that the code generators for GPUs lower to
+/// instructions.
 static StringRef getIntrinsic(Operation *op) {
   return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
       .Case("math.absf", "llvm.fabs")

@@ -16,8 +16,8 @@ using namespace mlir::batch::expansion;
 // Powers of numbers
 //===----------------------------------------------------------------------===//
 
-/// Computes |x|^y = exp(y log |x|). The logarithm has as many more bits as the
-/// exponent of the result takes.
+/// Computes |x|^y = exp(y log |x|). The logarithm has as many additional bits
+/// as the exponent of the result takes.
 static Value buildMagnitude(Code &code, Value x, Pair y) {
   Pair log = buildLongLog(code, code.abs(x));
   Pair product = code.product(y.high, log.high);
@@ -48,7 +48,7 @@ Value expansion::buildPowf(Code &code, Value x, Value y) {
   Value none = code.real(std::numeric_limits<double>::quiet_NaN());
   result = code.select(isFiniteNegative, code.select(isInteger, result, none),
                        result);
-  // A square has the same bits whether the exponent is a constant or not.
+  // A square is bit-identical whether the exponent is a constant or not.
   result = code.select(code.equal(y, code.real(2.0)), code.mul(x, x), result);
   // The result is 1 whatever the other operand is, even NaN.
   Value isAlwaysOne = code.either(code.equal(x, one), code.equal(y, zero));
@@ -95,7 +95,8 @@ static Value fitExponent(Code &code, Value exponent) {
 
 Value expansion::buildFpowi(Code &code, Value x, Value exponent) {
   Value n = fitExponent(code, exponent);
-  // Each half of the bits is a number, but their sum may not be one.
+  // Each half of the bits is a floating-point number, but their sum may not be
+  // one.
   Value low = code.lowBits(n, (int64_t(1) << code.format.width / 2) - 1);
   Pair y = code.sum(code.toReal(code.subInt(n, low)), code.toReal(low));
   Value magnitude = buildMagnitude(code, x, y);
@@ -113,7 +114,7 @@ Value expansion::buildFpowi(Code &code, Value x, Value exponent) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builder of code on integers of one shape.
+/// Builds code on integers of one shape.
 struct Integers {
   OpBuilder &b;
   Location loc;
@@ -139,7 +140,7 @@ struct Integers {
 };
 } // namespace
 
-/// Computes base^exponent by repeated squaring; the exponent is unsigned.
+/// Computes base^exponent by repeated squaring. The exponent is unsigned.
 static Value powerBySquares(Integers &code, Value base, Value exponent) {
   OpBuilder &b = code.b;
   Location loc = code.loc;
@@ -161,8 +162,8 @@ static Value powerBySquares(Integers &code, Value base, Value exponent) {
   return loop.getResult(0);
 }
 
-/// Negative powers of 1 and -1 are 1 or -1; those of other numbers are 0. Those
-/// of 0, which are undefined, are also 0.
+/// Negative powers of 1 and -1 are 1 or -1, and negative powers of other
+/// numbers are 0, including those of 0, which are undefined.
 Value expansion::buildIpowi(OpBuilder &builder, Location loc, Value base,
                             Value exponent) {
   using Predicate = arith::CmpIPredicate;
@@ -187,7 +188,7 @@ Value expansion::buildIpowi(OpBuilder &builder, Location loc, Value base,
 // The cube root
 //===----------------------------------------------------------------------===//
 
-// 1 over the cube root of m, 1 <= m < 2; relative error 2.6e-4.
+// 1 over the cube root of m, 1 <= m < 2. Relative error: 2.6e-4.
 static constexpr double inverseCbrt[] = {-0.0499370806, 0.317757756,
                                          -0.809960961, 1.54188716};
 
@@ -211,8 +212,9 @@ static CubicSplit splitCubic(Code &code, Value magnitude) {
   return {power, m, j};
 }
 
-/// Takes a step of Halley's method for r = 1 / cbrt m, and one of Newton's
-/// method for y = m r^2, whose remainder m - y^3 is computed as if exact.
+/// Takes a step of the Halley method for r = 1 / cbrt m, and a step of the
+/// Newton method for y = m r^2, whose remainder m - y^3 is computed as if
+/// exact.
 Value expansion::buildCbrt(Code &code, Value x) {
   Value magnitude = code.abs(x), one = code.real(1.0);
   auto [power, m, j] = splitCubic(code, magnitude);

@@ -13,7 +13,7 @@ using namespace mlir::batch::expansion;
 
 namespace {
 
-/// The constants of tan and the inverse functions.
+/// Constants of tan and the inverse functions.
 struct AngleFormat {
   double quarterPi[2]; ///< pi / 4 rounded, and the rest
   PairTerms tanTerms;
@@ -22,7 +22,7 @@ struct AngleFormat {
   ArrayRef<double> asin; ///< R in asin u = u + u^3 R(u^2), |u| <= 1/2
 };
 
-// Relative error of tan 1.3e-9, of atan 1.8e-9, of asin 1.5e-9.
+// Relative errors: tan 1.3e-9, atan 1.8e-9, asin 1.5e-9.
 constexpr double tan32[] = {0.00438412186, 7.68013924e-05, 0.0108427536,
                             0.021281071,   0.0540597104,   0.133326709,
                             0.333333492};
@@ -38,7 +38,7 @@ constexpr AngleFormat angle32 = {
     /*asin=*/asin32,
 };
 
-// Relative error of tan 1.3e-17, of atan 5.2e-18, of asin 3e-18.
+// Relative errors: tan 1.3e-17, atan 5.2e-18, asin 3e-18.
 constexpr double tan64[] = {
     2.0998364232987586e-05, -4.5436731761222197e-05, 9.0486944283451793e-05,
     -2.750847499482504e-05, 0.00013731927916074078,  0.00022199570568614876,
@@ -80,7 +80,7 @@ const AngleFormat &getAngleFormat(const Code &code) {
 static Value buildSine(Code &code, const Angle &angle, int64_t quarters) {
   const Format &format = code.format;
   Value r = angle.rest, square = code.mul(r, r);
-  // r^2 S(r^2) + 0 is 0 for -0, not -0, so that the sine of -0 is -0.
+  // r^2 S(r^2) + 0 is 0 for -0, not -0, so the sine of -0 is -0.
   Value factor =
       code.fma(code.horner(square, format.sine), square, code.real(0.0));
   Value sine = code.fma(r, factor, r);
@@ -128,8 +128,8 @@ static Value oddSeries(Code &code, Value u, Value square,
 }
 
 namespace {
-/// asin |x|, or asin of the square root of (1 - |x|) / 2, which is half of
-/// acos |x|. NaN where |x| exceeds 1.
+/// asin |x|, or asin of the square root of (1 - |x|) / 2, which is half of acos
+/// |x|. The result is NaN where |x| exceeds 1.
 struct HalfArc {
   Value isSmall; ///< |x| < 1/2: the first of the two
   Value arc;
@@ -168,9 +168,9 @@ Value expansion::buildAcos(Code &code, Value x) {
 }
 
 /// Returns the angle of the point (x, y) with x, y >= 0, not both 0 or
-/// infinite; half a turn minus this angle where `isMirrored`, which may be
-/// null. It is the sum of a multiple of pi / 4 and an angle whose tangent is at
-/// most 3/7.
+/// infinite. Where `isMirrored`, which may be null, returns half a turn minus
+/// this angle. It is the sum of a multiple of pi / 4 and an angle whose tangent
+/// is at most 3/7.
 static Value buildAngle(Code &code, Value y, Value x, Value isMirrored) {
   const AngleFormat &format = getAngleFormat(code);
   Value isSteep = code.less(x, y);

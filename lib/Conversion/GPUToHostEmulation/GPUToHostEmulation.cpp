@@ -24,7 +24,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Converter of the functions of one gpu.module.
+/// Converts the functions of one gpu.module.
 class KernelEmulation {
 public:
   KernelEmulation(ModuleOp module, gpu::GPUModuleOp kernels,
@@ -36,14 +36,15 @@ public:
 
 private:
   LogicalResult placeShared();
-  /// Moves a function into the module; its new argument 0 is the thread.
+  /// Moves a function into the module. Its new argument 0 is the thread.
   LogicalResult moveFunction(FunctionOpInterface function);
   /// Loads kernel arguments from the array of their addresses.
   LogicalResult unpackArguments(func::FuncOp function);
   LogicalResult convertFunction(func::FuncOp function);
   LogicalResult convertCall(func::CallOp op, Value thread);
   LogicalResult convertAddressOf(LLVM::AddressOfOp op, Value thread);
-  /// Moves constants to the host's memory. Reads of them need no check.
+  /// Moves constants to the memory of the host. Reads of constants need no
+  /// check.
   void moveConstants();
   LogicalResult readConstant(LLVM::AddressOfOp op, StringAttr name);
 
@@ -188,7 +189,7 @@ LogicalResult KernelEmulation::run() {
 
 LogicalResult KernelEmulation::convertFunction(func::FuncOp function) {
   Value thread = function.getArgument(0);
-  // Ops that the conversion makes are not visited.
+  // Ops that the conversion creates are not visited.
   SmallVector<Operation *> operations;
   function.getBody().walk([&](Operation *op) { operations.push_back(op); });
   for (Operation *op : operations) {

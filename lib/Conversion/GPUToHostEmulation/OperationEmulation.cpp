@@ -22,7 +22,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Converter of the operations of one function.
+/// Converts the operations of one function.
 class OperationEmulation {
 public:
   OperationEmulation(Value thread, const DataLayout &layout,
@@ -448,8 +448,8 @@ LogicalResult OperationEmulation::convertMma(NVVM::MmaOp op) {
 }
 
 /// Rounds f32 to a type with fewer fraction bits: the last `dropped` bits
-/// become zero. With `toEven`, halves round to the even neighbor, otherwise
-/// away from zero. NaN becomes the NaN that GPUs return.
+/// become zero. Halves round to the even neighbor with `toEven`, and away from
+/// zero otherwise. NaN becomes the NaN that GPUs return.
 static Value roundBits(OpBuilder &b, Location loc, Value value, int64_t dropped,
                        bool toEven) {
   Type i32 = b.getI32Type();
@@ -507,7 +507,7 @@ OperationEmulation::convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op) {
 }
 
 /// Checks that only loads and stores use the address of `op`. Threads have
-/// their own stacks, and only loads and stores recognize their memory.
+/// their own stacks, and only loads and stores recognize the memory of a stack.
 static LogicalResult checkAlloca(LLVM::AllocaOp op) {
   auto isAccess = [&](Operation *user) {
     auto store = dyn_cast<LLVM::StoreOp>(user);

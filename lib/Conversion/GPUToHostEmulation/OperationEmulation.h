@@ -14,7 +14,7 @@
 namespace mlir::batch {
 
 /// Replaces an operation that needs a GPU with calls to the emulator. Plain
-/// code does not change. `thread` is the function's argument for the thread,
+/// code is left unchanged. `thread` is the function argument for the thread,
 /// and `layout` is the data layout of the gpu.module. Emits an error at `op` if
 /// the emulator does not support it.
 LogicalResult emulateOperation(Operation *op, Value thread,

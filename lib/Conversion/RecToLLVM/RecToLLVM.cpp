@@ -104,8 +104,8 @@ struct ConvertMatch : OpConversionPattern<rec::MatchOp>,
       return success();
     }
 
-    // The last case is the default: values are checked against their
-    // declaration where they enter the program.
+    // The last case is the default, because values are checked against their
+    // declaration when they enter the program.
     ContextBuilder build(rewriter, op.getLoc());
     Value variant = arith::IndexCastOp::create(
         rewriter, op.getLoc(), rewriter.getIndexType(),
@@ -156,7 +156,7 @@ private:
 };
 
 /// Lowers to entries of the list pool, which are filled link by link. The links
-/// are counted first, so that all entries can be reserved at once.
+/// are counted first, so all entries can be reserved at once.
 struct ConvertElements : OpConversionPattern<rec::ElementsOp>,
                          private RecPatternBase {
   ConvertElements(const TypeConverter &converter, MLIRContext *context,
@@ -260,8 +260,8 @@ private:
 };
 
 /// Lowers a map to a loop that fills the result lists. All their entries are
-/// reserved before the loop, so that entries of lists that are made inside do
-/// not come between them.
+/// reserved before the loop, so entries of lists that are created inside do not
+/// come between them.
 struct ConvertMap : OpConversionPattern<rec::MapOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -328,7 +328,7 @@ struct ConvertFold : OpConversionPattern<rec::FoldOp> {
         scf::ForOp::create(rewriter, loc, build.constant(0), walk.getLength(),
                            build.constant(1), adaptor.getInits());
     Block *body = loop.getBody();
-    // Without accumulators, the builder makes the terminator.
+    // Without accumulators, the builder creates the terminator.
     if (!body->empty())
       rewriter.eraseOp(body->getTerminator());
     rewriter.setInsertionPointToEnd(body);
@@ -419,7 +419,7 @@ struct ConvertElement : OpConversionPattern<rec::ElementOp> {
   }
 };
 
-/// Erases a phase: the schedule already respects phases.
+/// Erases a phase, because the schedule already respects phases.
 struct ConvertPhase : OpConversionPattern<rec::PhaseOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -431,7 +431,7 @@ struct ConvertPhase : OpConversionPattern<rec::PhaseOp> {
   }
 };
 
-/// Converts selects of any type, which canonicalization makes from branches.
+/// Converts selects of any type, which canonicalization creates from branches.
 struct ConvertSelect : OpConversionPattern<arith::SelectOp> {
   using OpConversionPattern::OpConversionPattern;
 

@@ -1,4 +1,4 @@
-//===- SCFToCF.cpp - Structured control as branches -----------------------===//
+//===- SCFToCF.cpp - Structured control flow as branches ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,8 @@ using namespace mlir;
 using namespace mlir::batch;
 
 /// Lists the ops of `scf` in reverse program order, each before the ops in its
-/// regions. Terminators are left out: the patterns lower them with their ops.
+/// regions. Terminators are omitted, because the patterns lower them with their
+/// ops.
 static SmallVector<Operation *> listOps(Operation *root) {
   SmallVector<Operation *> ops;
   root->walk<WalkOrder::PreOrder, ReverseIterator>([&](Operation *op) {

@@ -24,24 +24,26 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
-/// Fewer instances than 1 / kFewShare of a vector run one by one.
+/// If there are fewer instances than 1 / kFewShare of a vector, they run one by
+/// one.
 static constexpr int64_t kFewShare = 4;
 
 namespace {
 
 /// Program that is being lowered. The workers are the units of the device and
-/// its only cluster. Together they run a program of device or cluster level.
-/// Each worker runs a program of block level by itself.
+/// its only cluster. Together they run a device-level or cluster-level program.
+/// Each worker runs a block-level program by itself.
 struct WorkerProgram {
   SymbolTable &symbols;
-  const llvm::StringSet<> &ofClusters; ///< programs of cluster level
-  /// Number of instances side by side, for programs that have code for that.
+  const llvm::StringSet<> &ofClusters; ///< cluster-level programs
+  /// Number of instances that run in a vector, for programs that have code for
+  /// that.
   const llvm::StringMap<int64_t> &sideBySide;
   int64_t rowSplit, stageRows; ///< options of the pass
-  bool isBlockLevel;           ///< the program has level `block`
+  bool isBlockLevel;           ///< block-level program
   InstanceProgramState instances;
   func::FuncOp function = {}; ///< takes (context, worker, workers, others)
-  Value lanes = {};           ///< of the worker, if the program has lanes
+  Value lanes = {};           ///< lanes of the worker, if the program has lanes
 
   Value getContext() { return function.getArgument(0); }
   Value getWorker() { return function.getArgument(1); }
@@ -126,8 +128,8 @@ static bool checksIndices(func::FuncOp kernel) {
 
 static LogicalResult checkRun(uprog::RunOp run, SymbolTable &symbols) {
   if (run.getLevel() == uprog::Level::Cluster)
-    return run.emitError("level(cluster) is not supported here, since all "
-                         "workers are one cluster; use level(block)");
+    return run.emitError("level(cluster) is not supported here, because all "
+                         "workers form one cluster; use level(block)");
   // Without a step, the op runs a program, which is checked separately.
   if (!run.getStep())
     return success();
@@ -158,7 +160,7 @@ void WorkerEmitter::callProgram(StringRef name, ValueRange inputs,
   func::CallOp::create(b, name, TypeRange(), arguments);
 }
 
-/// Emits a test of whether the worker's tasks are traced.
+/// Emits a test of whether the tasks of the worker are traced.
 Value WorkerEmitter::isTraced() {
   ContextBuilder cb = builder();
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -170,8 +172,7 @@ Value WorkerEmitter::isTraced() {
                               LLVM::ZeroOp::create(b, pointer));
 }
 
-/// Runs groups of instances side by side. Each of n workers runs every nth
-/// group.
+/// Runs groups of instances in vectors. Each of n workers runs every nth group.
 void WorkerEmitter::runSideBySide(uprog::RunOp run, Value tasks,
                                   int64_t width) {
   Value size = constant(width);
@@ -284,7 +285,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   }
   trace(tasks);
 
-  // Share the tasks of a large batch, or the stages of a small one.
+  // Divide the tasks of a large batch, or the stages of a small one.
   Value enough = arith::MulIOp::create(b, workers, cb.constant(split));
   Value single = compare(arith::CmpIPredicate::eq, workers, one);
   Value large = compare(arith::CmpIPredicate::sge, tasks, enough);
@@ -312,7 +313,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   return {};
 }
 
-/// Emits a loop over the numbers that counts the listed ones.
+/// Emits a loop over the numbers that counts the listed numbers.
 SmallVector<Value> WorkerEmitter::lower(uprog::CompactOp compact,
                                         uprog::CompactOp::Adaptor operands) {
   ContextBuilder cb = builder();
@@ -338,7 +339,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::CompactOp compact,
   return {toIndex(loop.getResult(0))};
 }
 
-/// Makes a function internal: only other code of the object calls it.
+/// Makes a function internal, because only other code of the object calls it.
 static void makeInternal(func::FuncOp function) {
   function.setPrivate();
   function->setAttr(
@@ -359,7 +360,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   auto function =
       func::FuncOp::create(b, op.getSymName(), b.getFunctionType(types, {}));
   program.function = function;
-  // A program that others run is not the executor.
+  // A program that other programs run is not the executor.
   if (isRunByPrograms(op))
     makeInternal(function);
   else
@@ -409,7 +410,7 @@ static void outlineCase(WorkerProgram &program, Region &region,
   yield->setOperands(call.getResults());
 }
 
-/// Outlines each case of a machine's loop into a function. LLVM's compile time
+/// Outlines each case of a machine's loop into a function. LLVM compile time
 /// grows with the square of the code in a loop, and this loop runs all blocks.
 static void outlineCases(WorkerProgram &program) {
   program.function.walk<WalkOrder::PreOrder>([&](scf::IndexSwitchOp branch) {
@@ -491,8 +492,8 @@ class ConvertUProgToCPUPass
                   converter, program, patterns);
             })))
       return failure();
-    if (program
-            .isBlockLevel) // loops over numbers have no batch that ends the run
+    // Loops over scalars run no batches, which would check for cancellation.
+    if (program.isBlockLevel)
       program.function.walk(
           [&](scf::ForOp loop) { endLoopIfCancelled(loop, program.function); });
     if (program.isBlockLevel && hasRounds)

@@ -1,4 +1,4 @@
-//===- VectorInstances.cpp - Instances side by side in vectors ------------===//
+//===- VectorInstances.cpp - Instances in vectors -------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,14 +21,14 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
-/// Loops of at most this many rounds do not check whether the run is cancelled.
+/// Loops of at most this many rounds do not check whether the run is canceled.
 static constexpr uint64_t kFewRounds = 64;
 
 /// Minimum number of elements for which vectors pay off.
 static constexpr int64_t kLeastWidth = 4;
 
 //===----------------------------------------------------------------------===//
-// Code that runs side by side
+// Code that runs in vectors
 //===----------------------------------------------------------------------===//
 
 void batch::endLoopIfCancelled(scf::ForOp loop, func::FuncOp function) {
@@ -45,9 +45,9 @@ static bool isNumber(Type type) {
   return type.isF32() || type.isF64() || isa<IntegerType, IndexType>(type);
 }
 
-/// Returns the elements of a kernel's result `index`, arguments of the kernel
-/// and constants, if the kernel only collects them. Returns none if it does
-/// more.
+/// Returns the elements of a kernel's result `index`, as arguments of the
+/// kernel and constants, if the kernel only collects them. Returns none if it
+/// does more.
 static std::optional<SmallVector<Value>> findElements(KernelOp kernel,
                                                       unsigned index) {
   Block &body = kernel.getBody().front();
@@ -68,7 +68,7 @@ static KernelOp lookupKernel(uprog::SiteOp site) {
       site.getKernel());
 }
 
-/// Returns true if the effect of `op` depends only on numbers and on places
+/// Returns true if the effect of `op` depends only on numbers and on locations
 /// that all instances have in common.
 static bool runsSideBySide(Operation *op) {
   auto areNumbers = [](TypeRange types) {
@@ -115,7 +115,8 @@ int64_t batch::countSideBySide(uprog::ProgramOp program, int64_t vectorBits) {
     return 0;
   unsigned bits = 8;
   bool loops = false;
-  // Values that are the same for all instances; the bounds of loops must be.
+  // Values that are the same for all instances, which include the bounds of
+  // loops.
   DenseSet<Value> same;
   auto areSame = [&](ValueRange values) {
     return llvm::all_of(values, [&](Value v) { return same.contains(v); });
@@ -216,14 +217,14 @@ private:
   ImplicitLocOpBuilder b;
   func::FuncOp function;
   InstanceUnit unit;
-  SmallVector<Value> instances; ///< i64s; the last one may be repeated
+  SmallVector<Value> instances; ///< i64s; the last instance may be repeated
   IRMapping uniform;            ///< values that are the same for all
   DenseMap<Value, Value> vectors;
-  DenseMap<Value, SmallVector<Value>> rows;     ///< of each instance
-  DenseMap<Value, SmallVector<Value>> elements; ///< of rows of results
+  DenseMap<Value, SmallVector<Value>> rows;     ///< rows of each instance
+  DenseMap<Value, SmallVector<Value>> elements; ///< elements of rows of results
   SmallVector<uprog::ResultOp> results;
   Value active; ///< mask of the instances that run the code
-  Value rounds; ///< address of the count of their rounds
+  Value rounds; ///< address of their round count
 };
 
 } // namespace
@@ -255,7 +256,7 @@ static bool mayTrap(Operation *op) {
 }
 
 /// Returns an i1 that is true if no instance of the unit has run more rounds
-/// than it may.
+/// than allowed.
 static Value isWithinRounds(ImplicitLocOpBuilder &b, const InstanceUnit &unit) {
   ContextBuilder cb(b, b.getLoc(), unit.context);
   Value taken = LLVM::LoadOp::create(b, b.getI64Type(), unit.rounds);
@@ -302,7 +303,7 @@ void VectorEmitter::compute(Operation *op) {
 void VectorEmitter::convert(uprog::WhileOp loop) {
   Block &before = loop.getBefore().front(), &after = loop.getBody().front();
   auto condition = cast<uprog::ConditionOp>(before.getTerminator());
-  SmallVector<Value> read; // results
+  SmallVector<Value> read; // values that are read
   for (Value result : loop.getResults())
     if (!result.use_empty())
       read.push_back(result);
@@ -366,7 +367,7 @@ void VectorEmitter::convert(uprog::ForOp loop) {
   map(loop.getResults(), made.getResults());
 }
 
-/// Converts a branch. Each way runs if at least one instance takes it.
+/// Converts a branch. Each path runs if at least one instance takes it.
 void VectorEmitter::convert(uprog::BranchOp branch) {
   Value selector = getVector(branch.getSelector());
   Value outer = active, rest = active;
@@ -413,7 +414,8 @@ void VectorEmitter::convert(uprog::BranchOp branch) {
   map(branch.getResults(), chosen);
 }
 
-/// Counts the rounds of all instances. No single instance has run more.
+/// Counts the rounds of all instances in one counter, an upper bound on the
+/// rounds of each instance.
 void VectorEmitter::convert(uprog::NextRoundOp op) {
   ContextBuilder cb(b, op.getLoc(), unit.context);
   cb.endIfCancelled(function.getArgument(1));

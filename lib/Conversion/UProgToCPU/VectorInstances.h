@@ -1,4 +1,4 @@
-//===- VectorInstances.h - Instances side by side in vectors ----*- C++ -*-===//
+//===- VectorInstances.h - Instances in vectors -----------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,7 @@
 //
 // The code of an instance that computes only with numbers runs for several
 // instances at once, each in an element of vectors. A loop continues as long as
-// one instance does, and a way of a branch runs if one instance takes it. The
+// one instance does, and a path of a branch runs if one instance takes it. The
 // other instances keep their values.
 //
 //===----------------------------------------------------------------------===//
@@ -19,31 +19,31 @@
 
 namespace mlir::batch {
 
-/// Returns the number of instances that run side by side in vectors of
-/// `vectorBits` bits. Returns 0 unless the program has block level and contains
-/// only loops over numbers.
+/// Returns the number of instances that run together in vectors of `vectorBits`
+/// bits. Returns 0 unless the program has block level and contains only loops
+/// over numbers.
 int64_t countSideBySide(uprog::ProgramOp program, int64_t vectorBits);
 
-/// Returns the name of the function that makeVectorInstances() makes from a
+/// Returns the name of the function that makeVectorInstances() creates from a
 /// program.
 inline std::string getVectorsName(StringRef program) {
   return (program + ".vectors").str();
 }
 
 /// Adds a function that takes (context, worker, workers, first, count) and runs
-/// the `width` instances from `first` on, out of `count`. If they run more
-/// rounds than they may, it calls the function with the program's name for
-/// single instances. `program` has not been lowered yet.
+/// the `width` instances starting at `first`, out of `count`. If they run more
+/// rounds than allowed, it calls the function with the program's name for
+/// single instances. `program` must not be lowered yet.
 func::FuncOp makeVectorInstances(uprog::ProgramOp program, int64_t width,
                                  const InstanceTables &tables);
 
-/// Makes a counted loop check whether the run is cancelled, unless the loop is
-/// short. `function` takes (context, worker, …).
+/// Adds a check to a counted loop whether the run is canceled, unless the loop
+/// is short. `function` takes (context, worker, …).
 void endLoopIfCancelled(scf::ForOp loop, func::FuncOp function);
 
-/// Makes divisions divide by 1 once an instance of `unit`, a single unit,
-/// has run more rounds than it may. Its loops then end early, and the values
-/// that they leave may not be valid divisors.
+/// Makes divisions divide by 1 once an instance of `unit`, a single unit, has
+/// run more rounds than allowed. Its loops then end early, and the values that
+/// they leave may not be valid divisors.
 void guardDivisions(func::FuncOp function, const InstanceUnit &unit);
 
 } // namespace mlir::batch

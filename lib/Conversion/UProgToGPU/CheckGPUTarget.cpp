@@ -54,7 +54,7 @@ LogicalResult CheckGPUTargetPass::check() {
     if (format != CodeFormat::LLVM)
       return batch::emitOptionError(&getContext(), "format '")
              << batch::getOptionName(format.getValue())
-             << "' needs a chip, such as chip=sm_90";
+             << "' requires a chip, such as chip=sm_90";
     return success();
   }
   auto firstWith = [](bool ChipFacts::*feature) {

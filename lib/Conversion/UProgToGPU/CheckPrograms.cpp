@@ -93,8 +93,8 @@ LogicalResult uprog::checkFillLevels(gpu::GPUModuleOp device,
     auto level = function->getAttrOfType<StringAttr>(kLevelAttr);
     if (level && symbolizeLevel(level) == Level::Cluster && !usesClusters)
       return function.emitError(
-          "this function divides parameters among the blocks of a cluster, "
-          "but there is no cluster-level program");
+          "this function divides parameters among the blocks of a cluster, but "
+          "there is no cluster-level program");
   }
   return success();
 }

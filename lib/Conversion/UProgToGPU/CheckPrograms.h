@@ -18,11 +18,11 @@ ProgramOp findCallee(RefOp ref);
 /// Returns the code of the operator that is run, or null.
 CodeAttr getCode(RunOp run);
 
-/// Fails with an error if a persistent kernel with the functions of `device`
-/// cannot run a program.
+/// Emits an error and fails if a persistent kernel with the functions of
+/// `device` cannot run a program.
 LogicalResult checkKernelProgram(ProgramOp program, gpu::GPUModuleOp device);
-/// Fails with an error at a function that fills shared memory for clusters, if
-/// there are no clusters.
+/// Emits an error and fails at a function that fills shared memory for clusters
+/// if there are no clusters.
 LogicalResult checkFillLevels(gpu::GPUModuleOp device, bool usesClusters);
 
 } // namespace mlir::uprog

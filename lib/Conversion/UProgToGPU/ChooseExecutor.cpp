@@ -42,8 +42,8 @@ static constexpr int64_t kClusterBarrier =
 static constexpr int64_t kMostRows = 8192;
 
 /// Percentage by which estimates may differ and still count as equal. Among
-/// equal estimates, the largest groups are chosen, since a host makes fewer
-/// plans of them.
+/// equal estimates, the largest groups are chosen, since a host creates fewer
+/// plans for them.
 static constexpr int64_t kMargin = 5;
 
 static bool isBelow(ProgramOp left, ProgramOp right) {
@@ -91,7 +91,8 @@ struct ChooseExecutorPass
     findLevels(programs);
     std::string why = "as specified by option 'executor'";
     Level group = given.value_or(Level::Device);
-    // Without the option, the module's size remains. 0: neither specifies one.
+    // If the option is not given, the size that the module specifies remains.
+    // 0: neither specifies a size.
     int64_t clusterBlocks = clusterSize;
     auto known = module->getAttrOfType<IntegerAttr>(kClusterSizeAttr);
     if (known && clusterBlocks == 0)
@@ -164,8 +165,8 @@ struct ChooseExecutorPass
                        ArrayRef<OperatorOp> operators,
                        BlockMemory::Plans plans);
 
-  Level all;                  ///< of the programs that run plans
-  std::optional<Level> below; ///< the highest of other programs
+  Level all;                  ///< level of the programs that run plans
+  std::optional<Level> below; ///< highest level of the other programs
 };
 } // namespace
 
@@ -203,9 +204,9 @@ std::string ChooseExecutorPass::describeSteps() {
                        name, longest / 1000);
 }
 
-/// Estimates the cycles of one step of each kernel, and of the host's work for
-/// the plans. Each group of `units` blocks has a plan, and each of `instances`
-/// instances has a task in each step.
+/// Estimates the cycles of one step of each kernel, and of the work of the host
+/// for the plans. Each group of `units` blocks has a plan, and each of
+/// `instances` instances has a task in each step.
 int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
                                          ArrayRef<OperatorOp> operators,
                                          BlockMemory::Plans plans) {
@@ -245,8 +246,8 @@ int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
   return std::llround(std::min(cycles, 1e18));
 }
 
-/// Chooses the group with the fewest cycles per step, or the largest group with
-/// about as many.
+/// Chooses the largest group whose estimated cycles per step exceed the minimum
+/// by at most kMargin percent.
 LogicalResult ChooseExecutorPass::choose(Level &group, int64_t &clusterBlocks,
                                          std::string &why) {
   SmallVector<OperatorOp> operators(getOperation().getOps<OperatorOp>());

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A central barrier, written as IR. Blocks count arrivals, and wait until the
-// total is that of the barrier. The count never decreases, so no block needs to
-// be the last one. Only one write and one read separate the last arrival from
-// the blocks that wait. LLVM 22 gives no memory order to atomicrmw on NVPTX, so
-// arrivals are relaxed and follow a fence. A wait is an acquire load, which
-// nothing may hoist out of its loop.
+// Central barrier, written as IR. Blocks count arrivals and wait until the
+// total reaches the count of the barrier. The count never decreases, so no
+// block needs to detect that it is the last one. Only one write and one read
+// separate the last arrival from the blocks that wait. LLVM 22 drops the memory
+// order of atomicrmw on NVPTX, so arrivals are relaxed and follow a fence. A
+// wait is an acquire load, which nothing may hoist out of its loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,10 +100,10 @@ static constexpr StringLiteral kWait = R"mlir(
       }
 )mlir";
 
-// A limit of 0 means none. The first block that gives up writes the record. The
-// others see it and leave too. Checking the clock and the record would make a
-// turn take twice as long, so there is one check every 16 turns. The first
-// check starts the measurement of time.
+// A limit of 0 means no limit. The first block that gives up writes the record.
+// The other blocks see the record and leave too. Checking the clock and the
+// record would double the time of an iteration, so there is one check every 16
+// iterations. The first check starts the clock.
 static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
       %none = arith.constant 0 : i64
       %turns = arith.constant 15 : i32
@@ -158,7 +158,8 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
 )mlir";
 
 // All threads of a block leave if the first thread requests it in shared
-// memory. They check this at every barrier, and global memory would be slow.
+// memory. They check this at every barrier, for which global memory would be
+// slow.
 static constexpr StringLiteral kLeft = R"mlir(
 llvm.mlir.global internal @device_barrier.left() {addr_space = 3 : i32, alignment = <leftBytes> : i64} : i32
 )mlir";

@@ -17,7 +17,7 @@ namespace mlir::uprog {
 /// Adds a barrier of all blocks of a launch to `module`: the function
 /// f(control, blocks: i32, step: i32, watchdog: i64). After the barrier, all
 /// threads see everything that a thread of any block wrote before it. Blocks
-/// read the clock while they wait, if the vendor's chips have one. `control`
+/// read the clock while they wait if the vendor's chips have one. `control`
 /// points to the BatchDeviceControl of ABI.h.
 func::FuncOp addDeviceBarrier(gpu::GPUModuleOp module,
                               const batch::VendorFacts &vendor);

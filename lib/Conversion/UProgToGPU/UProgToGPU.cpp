@@ -34,26 +34,26 @@ static constexpr int64_t kWarp = 32;
 
 namespace {
 struct LaunchShape {
-  Level group; ///< the blocks that run a plan together
+  Level group; ///< level of the blocks that run a plan together
   int64_t blockSize;
   int64_t clusterSize; ///< 0 if nothing runs on clusters
 };
 
 /// Position of a block among the blocks that run something together.
 struct BlockGroup {
-  Value unit, units;   ///< its number in its group, the blocks of a group
-  Value number, count; ///< its group's number, groups of the launch
+  Value unit, units;   ///< number in the group, and blocks per group
+  Value number, count; ///< number of the group, and groups per launch
 };
 
-/// Program being lowered, and kernel values that all its code reads.
+/// Program that is being lowered, and kernel values that all its code reads.
 struct Kernel {
   gpu::GPUModuleOp device;
   LaunchShape shape;
   const VendorFacts &vendor;
-  func::FuncOp barrier;           ///< of all blocks, if they run one plan
-  MachineOp machine;              ///< of a program that has lanes
-  InstanceProgramState instances; ///< of a program that runs single instances
-  /// The number of the step at each barrier in a plan.
+  func::FuncOp barrier;           ///< for all blocks, if they run one plan
+  MachineOp machine;              ///< for a program that has lanes
+  InstanceProgramState instances; ///< for a program that runs single instances
+  /// Number of the step at each barrier in a plan.
   DenseMap<Operation *, Value> stepNumbers{};
   /// Loops in which groups of this level run tasks of another program.
   DenseMap<Operation *, Level> taskLoops{};
@@ -69,28 +69,28 @@ struct Kernel {
     return findTaskLevel(op).value_or(shape.group);
   }
 
-  /// True if stages wait for the rows that they read; otherwise barriers stay
-  /// where the program has them. `pending`, an i1 on the stack, specifies
-  /// whether the next stage waits.
+  /// True if stages wait for the rows that they read. Otherwise, barriers
+  /// remain where the program has them. `pending`, an i1 on the stack,
+  /// specifies whether the next stage waits.
   bool stagesWait = false;
   Value pending;
 
-  Value context; ///< of a program that has lanes or runs single instances
+  Value context; ///< for a program with lanes or single instances
   Value block, thread;
   Value packings, control, blocks, watchdog;
-  Value isFirst;         ///< whether this thread is the block's first one
-  Value ownControl;      ///< the block's BatchBlockControl
-  Value progress;        ///< the field of it that each step changes
-  Value planProgress;    ///< this plan's bits in it
-  Value steps, numSteps; ///< of the plan
-  /// Groups by level; clusters only if something runs on them.
+  Value isFirst;         ///< true for the first thread of the block
+  Value ownControl;      ///< BatchBlockControl of the block
+  Value progress;        ///< field of `ownControl` that each step changes
+  Value planProgress;    ///< bits of this plan in it
+  Value steps, numSteps; ///< steps of the plan and their number
+  /// Groups by level. There are clusters only if something runs on them.
   std::map<Level, BlockGroup> groups{};
 
   /// Returns the block's position in the group that runs a program of the host.
   const BlockGroup &getGroup() const { return groups.at(shape.group); }
 };
 
-/// Emitter of a kernel in which every unit is a thread block.
+/// Emits a kernel in which every unit is a thread block.
 class KernelEmitter : OpEmitter {
 public:
   KernelEmitter(Operation *op, ConversionPatternRewriter &rewriter,
@@ -139,7 +139,7 @@ public:
   }
 
 private:
-  /// Begins a kernel. Its arguments are the cells of a launch's struct.
+  /// Begins a kernel. Its arguments are the cells of the struct of a launch.
   gpu::GPUFuncOp beginKernel(uprog::ProgramOp program, int64_t cells,
                              ArrayRef<Field> fields);
   void endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
@@ -229,7 +229,7 @@ void KernelEmitter::reportEnd() {
   tell(arith::OrIOp::create(b, kernel.planProgress, last), kernel.progress);
 }
 
-/// Makes the first thread store a word for the host. It does not wait.
+/// Makes the first thread store a word for the host. The thread does not wait.
 void KernelEmitter::tell(Value value, Value where) {
   auto choice = scf::IfOp::create(b, kernel.isFirst, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
@@ -252,8 +252,8 @@ static UnitThreads getThreads(const Kernel &kernel) {
   return block;
 }
 
-/// Returns the number of the step at an op of a plan's program: that of the
-/// nearest uprog.plan_step before it, or null.
+/// Returns the number of the step at an op of a plan's program, which is the
+/// number of the nearest uprog.plan_step before it, or null.
 static Value findStepNumber(Operation *op) {
   for (; !isa<uprog::ProgramOp>(op); op = op->getParentOp())
     for (Operation &at :
@@ -263,8 +263,8 @@ static Value findStepNumber(Operation *op) {
   return {};
 }
 
-/// Returns the additional arguments of the function of a stage that waits:
-/// whether it waits, and the arguments of a barrier of all blocks.
+/// Returns the additional arguments of the function of a stage that waits: a
+/// wait flag, and the arguments of a barrier of all blocks.
 SmallVector<Value> KernelEmitter::getWaitArguments(Operation *run) {
   SmallVector<Value> arguments = {
       LLVM::LoadOp::create(b, b.getI1Type(), kernel.pending)};
@@ -303,7 +303,7 @@ void KernelEmitter::emitBarrier(Operation *op) {
   }
 }
 
-/// Copies the code of a program to the place where it runs.
+/// Copies the code of a program to the location where it runs.
 void KernelEmitter::copyBody(uprog::ProgramOp program, ValueRange arguments) {
   Block &body = program.getBody().front();
   IRMapping copies;
@@ -396,7 +396,7 @@ Value KernelEmitter::shuffle(Value value, int64_t offset,
       .getShuffleResult();
 }
 
-/// Emits a reduction: threads of a warp share out numbers and combine results.
+/// Emits a reduction: warp threads divide the numbers and combine results.
 SmallVector<Value> KernelEmitter::lower(uprog::ReduceOp reduce,
                                         uprog::ReduceOp::Adaptor operands) {
   Value self = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
@@ -498,8 +498,8 @@ SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
   return {toIndex(LLVM::LoadOp::create(b, i64, cell))};
 }
 
-/// Fills the block's shared memory if a function for that exists. Returns the
-/// number of bytes of shared memory that a launch adds.
+/// Fills the shared memory of the block if a function for that exists. Returns
+/// the number of bytes of shared memory that a launch adds.
 int64_t KernelEmitter::loadParameters() {
   if (auto function =
           kernel.device.lookupSymbol<func::FuncOp>(kLoadParameters)) {
@@ -513,7 +513,7 @@ int64_t KernelEmitter::loadParameters() {
   return bytes ? bytes.getInt() : 0;
 }
 
-/// Ends the kernel, and makes the host function that launches it.
+/// Ends the kernel, and creates the host function that launches it.
 void KernelEmitter::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
                               Field blocksArgument, int64_t sharedBytes) {
   const LaunchShape &shape = kernel.shape;
@@ -704,7 +704,7 @@ class ConvertUProgToGPUPass
     SmallVector<uprog::ProgramOp> programs(module.getOps<uprog::ProgramOp>());
     auto device = SymbolTable(module).lookup<gpu::GPUModuleOp>(kDeviceModule);
     if (programs.empty() && device)
-      device.erase(); // Instances run on the host, one at a time.
+      device.erase(); // instances run on the host, one at a time
     if (programs.empty())
       return;
     if (!device) {

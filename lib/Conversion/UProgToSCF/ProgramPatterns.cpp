@@ -86,7 +86,7 @@ FailureOr<MachineOp> batch::findMachine(uprog::ProgramOp program) {
   return *machines.begin();
 }
 
-/// Returns the entry from which a machine was made, or null. Lanes read its
+/// Returns the entry from which a machine was created, or null. Lanes read its
 /// arguments and write its results.
 static func::FuncOp findEntry(Operation *op) {
   FunctionOpInterface entry = lookupEntry(op->getParentOfType<ModuleOp>());

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Lowering of more than control: programs that run on lanes, and the conversion
-// of a program to a target's function.
+// Lowerings beyond control flow: programs that run on lanes, and the conversion
+// of a program to a function of a target.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@
 
 namespace mlir::batch {
 
-/// Emitter of the code that replaces one op of a program. A target derives from
-/// it and has a method
+/// Emits the code that replaces one op of a program. A target derives from this
+/// class and has a method
 ///
 ///   SmallVector<Value> lower(Op op, Op::Adaptor operands);
 ///
@@ -54,8 +54,8 @@ protected:
   void inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
                   ValueRange others = {});
   /// Moves the code that decides whether a number (i64) is listed to the
-  /// insertion point, which is then after it. Returns the decision and the
-  /// listed value, an i64.
+  /// insertion point, and sets the insertion point after the code. Returns the
+  /// decision and the listed value, an i64.
   std::pair<Value, Value> inlinePredicate(uprog::CompactOp compact,
                                           Value number);
 
@@ -71,7 +71,7 @@ public:
   ProgramPattern(const TypeConverter &converter, MLIRContext *context,
                  State &state)
       : OpConversionPattern<OpTy>(converter, context), state(state) {
-    // A program that replaces its run has ops of the same kinds, but runs only
+    // A program that replaces its run has ops of the same kinds, but only runs
     // programs of lower levels.
     this->setHasBoundedRewriteRecursion();
   }
@@ -95,19 +95,19 @@ void addProgramPatterns(const TypeConverter &converter, State &state,
       converter, patterns.getContext(), state);
 }
 
-/// Returns true for a type that a program's code takes as an argument. Plans
-/// and lanes are found in the context.
+/// Returns true for a type that the code of a program takes as an argument.
+/// Plans and lanes are found in the context.
 bool isCodeArgument(Type type);
-/// Returns true if other programs run this one, or it runs itself.
+/// Returns true if other programs run this one, or if it runs itself.
 bool isRunByPrograms(uprog::ProgramOp program);
 /// Returns true if a program has lanes.
 bool hasLanes(uprog::ProgramOp program);
-/// Returns the machine of a program that has lanes, and null for another. Fails
-/// with an error if there is no machine.
+/// Returns the machine of a program that has lanes, and null for other
+/// programs. Emits an error and fails if there is no machine.
 FailureOr<MachineOp> findMachine(uprog::ProgramOp program);
-/// Emits `error` at the first op in `program` that no target lowers. Also fails
-/// with an error at lanes without an entry, at arguments that nothing passes,
-/// and where `checkOp` fails.
+/// Emits `error` at the first op in `program` that no target lowers. Also emits
+/// an error and fails for lanes without an entry, for arguments that nothing
+/// passes, and if `checkOp` fails.
 LogicalResult checkProgram(uprog::ProgramOp program, StringRef error,
                            function_ref<LogicalResult(Operation *)> checkOp);
 
@@ -119,15 +119,14 @@ using MakeLaneCode =
 /// Returns true if a program runs single instances.
 bool runsInstances(uprog::ProgramOp program);
 
-/// A unit of a program that runs single instances, and the tables of its
-/// module.
+/// Unit of a program that runs single instances, and the tables of its module.
 struct InstanceProgramState {
   InstanceTables &tables;
-  InstanceUnit unit = {}; ///< for most ops of the program
+  InstanceUnit unit = {}; ///< unit for most ops of the program
   /// Function that returns the unit for an op in a task of another program, and
-  /// null for other ops. It is null if there are no tasks.
+  /// null for other ops. The function is null if there are no tasks.
   std::function<const InstanceUnit *(Operation *)> getUnitOfTask = {};
-  /// Loops made from `uprog.each`, whose code a thread runs by itself.
+  /// Loops created from `uprog.each`, whose code a thread runs by itself.
   DenseSet<Operation *> eachLoops = {};
 
   InstanceUnit getUnit(Operation *op) const {
@@ -142,7 +141,7 @@ struct InstanceProgramState {
 };
 
 /// Lowers a program with all its code. Plans, steps, lanes and lists of lanes
-/// become pointers; rows, lists and nodes of instances become i64s.
+/// become pointers. Rows, lists and nodes of instances become i64s.
 /// `addPatterns` adds the patterns of the target.
 LogicalResult convertProgram(
     uprog::ProgramOp program, Type pointer, MakeLaneCode makeLanes,

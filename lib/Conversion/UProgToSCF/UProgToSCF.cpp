@@ -1,4 +1,4 @@
-//===- UProgToSCF.cpp - Lower the control of programs to scf --------------===//
+//===- UProgToSCF.cpp - Lower control flow of programs to scf -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,8 +19,8 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// Moves the regions of control flow to those of an scf op, with the types that
-/// the converter specifies.
+/// Moves the regions of a control-flow op to the regions of an scf op, with the
+/// types that the converter specifies.
 static LogicalResult moveRegions(MutableArrayRef<Region> from,
                                  MutableArrayRef<Region> to,
                                  const TypeConverter &converter,

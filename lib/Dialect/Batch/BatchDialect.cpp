@@ -42,7 +42,7 @@ AsmPrinter &mlir::operator<<(AsmPrinter &printer, batchrt::Policy policy) {
 namespace {
 
 /// Interface that keeps constants in the block of a machine that needs them,
-/// since there is no code between blocks.
+/// because there is no code between blocks.
 struct BatchFoldInterface : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
 

@@ -101,7 +101,7 @@ LogicalResult KernelOp::verify() {
 
 LogicalResult KernelOp::verifyRegions() {
   if (getBody().empty())
-    return emitOpError("needs a body");
+    return emitOpError("requires a body");
   auto checkExtents = [](Location loc, Type type) -> LogicalResult {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !llvm::is_contained(tensor.getShape(), 0))
@@ -125,8 +125,8 @@ LogicalResult KernelOp::verifyRegions() {
   return success();
 }
 
-/// Returns true if `name` names a place of rows: a table, a source or a
-/// variable of a machine.
+/// Returns true if `name` refers to a place where rows are stored: a table, a
+/// source or a variable of a machine.
 static bool namesRows(ModuleOp module, FlatSymbolRefAttr name,
                       SymbolTableCollection &symbols) {
   Operation *symbol = symbols.lookupSymbolIn(module, name);
@@ -201,7 +201,7 @@ LogicalResult KernelOp::verifySymbolUses(SymbolTableCollection &symbols) {
 // InvokeOp, RecordOp
 //===----------------------------------------------------------------------===//
 
-/// Returns the kernel that `op` names; emits an error if there is none.
+/// Returns the kernel that `op` names. Emits an error if there is none.
 static FailureOr<KernelOp> lookupKernel(Operation *op, FlatSymbolRefAttr name,
                                         SymbolTableCollection &symbols) {
   // Kernels belong to the module, even those that blocks of a machine invoke.
@@ -271,8 +271,8 @@ OpFoldResult DepthOp::fold(FoldAdaptor) {
   return {};
 }
 
-/// Appends no edges: depths are known when tasks are recorded, before any
-/// tensor is computed.
+/// Appends no edges, because depths are known when tasks are recorded, before
+/// any tensor is computed.
 void DepthOp::getValueFlow(SymbolTableCollection &,
                            SmallVectorImpl<rec::ValueFlowEdge> &) {}
 
@@ -350,8 +350,8 @@ TableLayout TableOp::getOwnLayout() {
                      getLayout().value_or(AffineMap()));
 }
 
-/// Returns the tables in the storage of `table`: its owner, then the tables
-/// whose rows follow the owner's.
+/// Returns the tables in the storage of `table`: its owner, followed by the
+/// tables whose rows follow the rows of the owner.
 static SmallVector<TableOp> getNeighbours(TableOp table) {
   StringRef owner = table.getNextTo().value_or(table.getSymName());
   SmallVector<TableOp> tables;
@@ -419,8 +419,8 @@ ExtractOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Checks the type and the number of indices with which `op` reads a row. The
-/// row may be a vector of dynamic extent if `vectors` is true.
+/// Checks the type and the number of indices with which `op` reads a row. If
+/// `vectors` is true, the row may be a vector of dynamic extent.
 static LogicalResult verifyRead(Operation *op, Type type, size_t indices,
                                 bool vectors) {
   auto row = cast<RankedTensorType>(type);
@@ -428,7 +428,7 @@ static LogicalResult verifyRead(Operation *op, Type type, size_t indices,
       (!row.hasStaticShape() && !(vectors && isDynamicVector(row))))
     return op->emitOpError("has a row of unsupported type ") << row;
   if (static_cast<int64_t>(indices) != row.getRank())
-    return op->emitOpError("needs an index for each of the ")
+    return op->emitOpError("requires an index for each of the ")
            << row.getRank() << " dimensions of the row, got " << indices;
   return success();
 }
@@ -504,7 +504,7 @@ LogicalResult LookupOp::verifySymbolUses(SymbolTableCollection &symbols) {
       *this, getFunctionAttr());
   if (!function)
     return emitOpError("refers to unknown function ") << getFunctionAttr();
-  // The function's last argument is the node; a context may come before it.
+  // The last argument of the function is the node. A context may precede it.
   if (function.getNumArguments() == 0 ||
       function.getArgumentTypes().back() != getNode().getType())
     return emitOpError("node must have the type of the last argument of ")

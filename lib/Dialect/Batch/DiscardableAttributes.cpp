@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every attribute with the dialect's prefix must be listed here, so that none
-// is misspelled. Each must be what its readers expect.
+// Every attribute with the prefix of the dialect must be listed here, so
+// misspelled ones are detected. Each must be what its readers expect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +20,11 @@ using namespace mlir::batch;
 
 namespace {
 
-/// An attribute of the dialect that ops of any dialect may have.
+/// Attribute of the dialect that ops of any dialect may have.
 struct KnownAttribute {
   StringLiteral name;
   bool (*isValid)(Operation *, Attribute);
-  StringLiteral what; ///< in words, as in "must be ..."
+  StringLiteral what; ///< description, as in "must be ..."
 };
 
 } // namespace
@@ -71,8 +71,8 @@ static bool isOrderOfLoop(Operation *op, Attribute attr) {
 static bool isUnitOfMap(Operation *op, Attribute attr) {
   return isa<rec::MapOp>(op) && isa<UnitAttr>(attr);
 }
-/// Accepts any attribute of a module: `batch-specialize-sizes` reports errors
-/// in sizes.
+/// Accepts any attribute of a module, because `batch-specialize-sizes` reports
+/// errors in sizes.
 static bool isOfModule(Operation *op, Attribute) { return isa<ModuleOp>(op); }
 
 static const KnownAttribute kOperationAttributes[] = {

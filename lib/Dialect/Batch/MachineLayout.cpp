@@ -36,8 +36,8 @@ MachineLayout::MachineLayout(MachineOp machine)
 
 bool MachineLayout::isInPlace(OpResult result) const {
   auto invoke = cast<InvokeOp>(result.getOwner());
-  // The lookup starts at the module: in the machine, the block has the same
-  // name as the kernel.
+  // Start the lookup at the module, because in the machine, the block has the
+  // same name as the kernel.
   auto kernel = dyn_cast_or_null<KernelOp>(SymbolTable::lookupSymbolIn(
       invoke->getParentOfType<ModuleOp>(), invoke.getKernelAttr().getAttr()));
   auto number = kernel ? kernel.getResultAttrOfType<IntegerAttr>(

@@ -126,8 +126,8 @@ SmallVector<StringAttr> BlockOp::getTargets() {
 // Ops that name variables
 //===----------------------------------------------------------------------===//
 
-/// Checks that `op` names a variable. The variable must be of the type of
-/// `value` if that is not null.
+/// Checks that `op` names a variable. If `value` is not null, the variable must
+/// have its type.
 static LogicalResult verifyVariable(Operation *op, FlatSymbolRefAttr name,
                                     Value value, bool needsStack,
                                     SymbolTableCollection &symbols) {

@@ -16,14 +16,14 @@ using namespace mlir;
 using namespace mlir::batch;
 
 static constexpr int64_t kAlignment = 64;
-/// The extent of the first digit of a slot: a table has as many slots as a run
-/// needs.
+/// Extent of the first digit of a slot, because a table has as many slots as a
+/// run needs.
 static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
 namespace {
 /// One digit of an index in a memory dimension.
 struct Term {
-  unsigned dim; ///< of the map: 0 is the slot
+  unsigned dim; ///< dimension of the map; 0 is the slot
   int64_t divisor, modulus, factor;
   int64_t extent = 0;
 };
@@ -33,7 +33,7 @@ using Dimension = SmallVector<Term>; ///< largest factor first
 /// Decomposes an expression into digits. Returns false if it is not a sum of
 /// digits.
 static bool getTerms(AffineExpr expr, int64_t factor, Dimension &terms) {
-  // This is the rest of a dimension that was split off completely.
+  // This is the remainder of a dimension that was split off completely.
   if (expr == 0)
     return true;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
@@ -91,7 +91,7 @@ static std::optional<SmallVector<Dimension>> parse(ArrayRef<int64_t> row,
 int64_t mlir::batch::elementBytes(Type type) {
   if (type.isIndex())
     return 8;
-  // An i0 has no bits but still takes a byte.
+  // An i0 has no bits but still takes one byte.
   return llvm::divideCeil(std::max(type.getIntOrFloatBitWidth(), 1u), 8);
 }
 
@@ -110,7 +110,7 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "has an unsupported layout; dimensions must be sums "
                           "of positive multiples of 'd', 'd floordiv a', "
                           "'d mod b' or '(d floordiv a) mod b'";
-  // Digits of an index follow each other without gaps.
+  // Digits of an index must follow each other without gaps.
   SmallVector<SmallVector<const Term *>> digits(row.size() + 1);
   for (const Dimension &terms : *dimensions) {
     int64_t factor = 1;
@@ -118,7 +118,7 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
       if (term.factor != factor)
         return emitError() << "has a layout with a fused dimension in which "
                               "elements overlap or leave gaps";
-      // Anything after an unbounded digit is wrong.
+      // Anything after an unbounded digit is invalid.
       factor = term.extent == kUnbounded ? -1 : factor * term.extent;
       digits[term.dim].push_back(&term);
     }
@@ -234,8 +234,8 @@ const TableLayout::Digit *TableLayout::getOnlyDigit(unsigned dim) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Memory dimensions while primitives are applied. Terms have an extent; those
-/// with `modulus` 1 reach to the end of their index.
+/// Memory dimensions while primitives are applied. Terms have an extent. Terms
+/// with `modulus` 1 extend to the end of their index.
 class Primitives {
 public:
   Primitives(function_ref<InFlightDiagnostic()> emitError,

@@ -1,4 +1,4 @@
-//===- RecInterfaces.cpp - Interfaces of the rec dialect's ops ------------===//
+//===- RecInterfaces.cpp - Interfaces of rec ops --------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -111,8 +111,8 @@ void MatchOp::getValueFlow(SymbolTableCollection &symbolTables, Edges &edges) {
   }
 }
 
-/// Appends the edges by which the elements of `list`, a sequence or a value of
-/// a list-shaped ADT, become `to`: one of the elements or a list of all of
+/// Appends the edges along which the elements of `list`, a sequence or a value
+/// of a list-shaped ADT, become `to`: one of the elements or a list of all of
 /// them.
 static void appendElements(Operation *op, Value list, Value to,
                            SymbolTableCollection &symbolTables, Edges &edges) {
@@ -154,7 +154,7 @@ void YieldOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
     edges.push_back({ValueFlowEdge::Gather, operand, result, {}});
 }
 
-/// Appends no edges: an empty list has no operands and no elements.
+/// Appends no edges, because an empty list has no operands and no elements.
 void EmptyOp::getValueFlow(SymbolTableCollection &, Edges &) {}
 
 void AppendOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
@@ -162,8 +162,8 @@ void AppendOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Gather, getElement(), getResult(), {}});
 }
 
-/// Appends a `Count` edge: the length of a list belongs to the data structure,
-/// whatever its elements are.
+/// Appends a `Count` edge, because the length of a list belongs to the data
+/// structure, whatever its elements are.
 void LengthOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Count, getList(), getResult(), {}});
 }
@@ -175,5 +175,5 @@ void ElementOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Element, getList(), getResult(), {}});
 }
 
-/// Appends no edges: a `rec.phase` has no operands and no results.
+/// Appends no edges, because a `rec.phase` has no operands and no results.
 void PhaseOp::getValueFlow(SymbolTableCollection &, Edges &) {}

@@ -350,8 +350,8 @@ static void printWalk(OpAsmPrinter &printer, ValueRange elements,
   printer << (one ? " in " : ") in (") << lists << (one ? "" : ")");
 }
 
-/// Parses the types of the lists. They determine the types of elements that are
-/// written without one.
+/// Parses the types of the lists. They determine the types of elements whose
+/// types are not written.
 static ParseResult parseListTypes(
     OpAsmParser &parser, MutableArrayRef<OpAsmParser::Argument> elements,
     ArrayRef<OpAsmParser::UnresolvedOperand> lists, OperationState &result) {
@@ -464,8 +464,8 @@ Block::BlockArgListType FoldOp::getElements() {
   return getBody().getArguments().drop_front(getAccumulators().size());
 }
 
-/// Checks the types of a body's arguments: the accumulators, then the elements
-/// of the lists.
+/// Checks the types of a body's arguments: the accumulators, followed by the
+/// elements of the lists.
 static LogicalResult verifyBodyArguments(Operation *op, Region &body,
                                          TypeRange accumulators,
                                          TypeRange lists) {
@@ -584,7 +584,7 @@ ElementsOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
 }
 
 /// Returns the speculatability of a walk. Walking several lists fails if their
-/// lengths differ, so the walk must not run where the program would not run it.
+/// lengths differ, so the walk must not run if the program would not run it.
 static Speculation::Speculatability getWalkSpeculatability(ValueRange lists) {
   return lists.size() == 1 ? Speculation::RecursivelySpeculatable
                            : Speculation::NotSpeculatable;
@@ -625,7 +625,7 @@ OpFoldResult LengthOp::fold(FoldAdaptor) {
 
 namespace {
 
-/// Pattern that inlines the case of a value whose variant is known.
+/// Inlines the case of a value whose variant is known.
 struct MatchOfConstruct : OpRewritePattern<MatchOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -635,7 +635,8 @@ struct MatchOfConstruct : OpRewritePattern<MatchOp> {
     if (!construct)
       return failure();
     Region *region = match.getCase(construct.getVariant().getLeafReference());
-    // Different types may fit one field: a tensor and its stand-in.
+    // Different types may fit one field: a tensor and a type that represents
+    // it.
     if (!region || TypeRange(region->getArgumentTypes()) !=
                        TypeRange(construct.getFields().getTypes()))
       return failure();
@@ -653,8 +654,7 @@ struct MatchOfConstruct : OpRewritePattern<MatchOp> {
   }
 };
 
-/// Pattern that drops results without uses, and the operands of yields for
-/// them.
+/// Drops unused results, and the operands of yields for them.
 template <typename OpTy>
 struct DropUnusedResults : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;

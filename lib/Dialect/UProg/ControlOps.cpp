@@ -1,4 +1,4 @@
-//===- ControlOps.cpp - Control of programs -------------------------------===//
+//===- ControlOps.cpp - Control flow of programs --------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

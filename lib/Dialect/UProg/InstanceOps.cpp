@@ -132,7 +132,7 @@ static LogicalResult verifyOutputs(Operation *op, batch::KernelOp kernel,
 }
 
 /// Checks that a task writes a result into the row of an operand only if the
-/// kernel inserts that result into that operand.
+/// kernel inserts the result into this operand.
 static LogicalResult verifyInPlace(Operation *op, ValueRange inputs,
                                    ValueRange outputs, batch::KernelOp kernel) {
   SmallVector<unsigned> perTask = kernel.getTaskArguments();
@@ -265,7 +265,7 @@ private:
 
   ModuleOp module;
   FunctionOpInterface entry;
-  SmallVector<Type> arguments; ///< of an instance
+  SmallVector<Type> arguments; ///< arguments of an instance
 };
 } // namespace
 
@@ -277,8 +277,8 @@ bool uprog::isDatumOrList(Type datum, Type type) {
                       tensor.getShape().drop_front(), tensor.getElementType()));
 }
 
-/// Returns the type of the tensor in a row, or null if the op that made the row
-/// does not specify it.
+/// Returns the type of the tensor in a row, or null if the op that created the
+/// row does not specify it.
 Type InstanceVerifier::getType(Value row) {
   if (auto made = row.getDefiningOp<RowOp>()) {
     auto buffer = module.lookupSymbol<BufferOp>(made.getBuffer());
@@ -310,7 +310,7 @@ LogicalResult InstanceVerifier::checkRow(Operation *op, Value row, Type type) {
   return op->emitOpError("expects a row of type ") << type << ", got " << known;
 }
 
-/// Checks that a row may be written.
+/// Checks that a row may be written to.
 static LogicalResult checkWritten(Operation *op, Value row) {
   if (!isa_and_nonnull<ArgumentOp, ParameterRowOp, ListElementOp, FieldOp>(
           row.getDefiningOp()))

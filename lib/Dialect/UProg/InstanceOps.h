@@ -12,16 +12,17 @@
 
 namespace mlir::uprog {
 
-/// Checks the rows that ops of a program take against the types of the rows,
-/// where the ops that made the rows specify these types. Checks arguments and
+/// Checks the rows that ops of a program take against the types of the rows, if
+/// the ops that created the rows specify these types. Checks arguments and
 /// results against the entry.
 LogicalResult verifyInstances(ProgramOp program);
 
-/// Checks that rows can hold tensors of `type`, for which `op` has memory.
+/// Checks that rows can store tensors of `type`, for which `op` has memory.
 LogicalResult verifyRowType(Operation *op, RankedTensorType type);
 
-/// Returns true if `datum` is the type of an argument, field or element of type
-/// `type` in a program: a row for a tensor, a list of rows for a ragged tensor.
+/// Returns true if `datum` is the type that an argument, field or element of
+/// type `type` has in a program: a row for a tensor, a list of rows for a
+/// ragged tensor.
 bool isDatumOrList(Type datum, Type type);
 
 } // namespace mlir::uprog

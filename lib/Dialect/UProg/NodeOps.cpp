@@ -75,7 +75,7 @@ LogicalResult NodeResultsOp::verify() {
   return success();
 }
 
-/// Checks the types of values against those of the results of a recursion.
+/// Checks the types of values against the types of the results of a recursion.
 static LogicalResult verifyResults(Operation *op, FlatSymbolRefAttr name,
                                    TypeRange types) {
   auto results = SymbolTable::lookupNearestSymbolFrom<NodeResultsOp>(

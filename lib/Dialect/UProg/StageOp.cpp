@@ -92,7 +92,7 @@ LogicalResult InsertOp::verify() {
 // StageOp
 //===----------------------------------------------------------------------===//
 
-/// Checks those operands of the operator whose rows a stage reads.
+/// Checks the operands of the operator whose rows a stage reads.
 static LogicalResult verifyReads(StageOp stage, OperatorOp op) {
   RowsAttr rows = stage.getRows();
   for (Value read : stage.getReads()) {

@@ -1,4 +1,4 @@
-//===- UProgAttributes.cpp - Verification of uprog's attributes -----------===//
+//===- UProgAttributes.cpp - Verification of uprog attributes -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -52,7 +52,7 @@ LogicalResult ResultAttr::verify(EmitError emitError, int64_t siblings,
                                  int64_t blockBytes, bool rows) {
   if (position < 0 || position >= siblings)
     return emitError()
-           << "position must be at least 0 and less than siblings, got "
+           << "'position' must be at least 0 and less than 'siblings', got "
            << position << " and " << siblings;
   if (rows && (siblings > 1 || layout || blockBytes != 0))
     return emitError() << "'rows' cannot be combined with 'siblings', 'layout' "
@@ -95,7 +95,7 @@ LogicalResult CodeAttr::verify(EmitError emitError, int64_t stages,
                                ArrayRef<int64_t> raggedScratch,
                                WorkersAttr workers) {
   if (stages < 0)
-    return emitError() << "stages must be at least 0, got " << stages;
+    return emitError() << "'stages' must be at least 0, got " << stages;
   if (taskScratch < 0 ||
       llvm::any_of(raggedScratch, [](int64_t bytes) { return bytes < 0; }))
     return emitError() << "scratch memory must be at least 0 bytes";
@@ -117,10 +117,9 @@ LogicalResult StagingAttr::verify(EmitError emitError, StageTarget,
     return emitError()
            << "'vector_bits' must be a power of two of at least 128";
   if (lanes < 1 || !llvm::isPowerOf2_64(lanes) || lanes * 32 > vectorBits)
-    return emitError()
-           << "'lanes' must be a power of two, and each must have at "
-              "least 32 of the "
-           << vectorBits << " bits";
+    return emitError() << "'lanes' must be a power of two, and each must have "
+                          "at least 32 of the "
+                       << vectorBits << " bits";
   return success();
 }
 
@@ -138,18 +137,17 @@ LogicalResult PanelsAttr::verify(EmitError emitError,
                                  ArrayRef<int64_t> order, int64_t n, int64_t k,
                                  int64_t width, bool transposed) {
   if (parameters.empty())
-    return emitError() << "panels need at least one parameter";
+    return emitError() << "panels require at least one parameter";
   if (n < 1 || k < 1 || width < 1)
     return emitError() << "'n', 'k' and 'width' must be at least 1";
   if (parameters.size() > 1 && !transposed)
-    return emitError() << "several parameters are stacked along n, so they "
-                          "must be transposed";
+    return emitError() << "several parameters are stacked along 'n', so they "
+                          "must be 'transposed'";
   if (extents.empty() && order.empty())
     return success();
   if (parameters.size() > 1 || transposed)
     return emitError() << "'extents' and 'order' cannot be combined with "
-                          "several parameters "
-                          "or 'transposed'";
+                          "several parameters or 'transposed'";
   if (order.size() != extents.size() || !isPermutationVector(order))
     return emitError()
            << "'order' must be a permutation of the dimensions of 'extents'";
@@ -158,7 +156,7 @@ LogicalResult PanelsAttr::verify(EmitError emitError,
   bool hasN = n == 1, hasK = n * k == 1;
   for (int64_t dim : llvm::reverse(order)) {
     if (extents[dim] < 1)
-      return emitError() << "extents must be at least 1";
+      return emitError() << "'extents' must be at least 1";
     inner *= extents[dim];
     hasN |= inner == n;
     hasK |= hasN && inner == n * k;
@@ -176,7 +174,7 @@ int64_t PanelsAttr::getGroups() const {
   return getExtents().empty() ? 1 : elements / (getN() * getK());
 }
 
-/// Checks positions along a reduction, which must ascend.
+/// Checks positions along a reduction, which must be ascending.
 static LogicalResult verifyBreaks(EmitError emitError,
                                   ArrayRef<int64_t> breaks) {
   int64_t last = 0;
@@ -208,7 +206,7 @@ LogicalResult InPlaceAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
   if (left > 1)
     return emitError() << "'left' must be 0 or 1, an input of the contraction";
   if (leftStride < 1 || rightStride < 1)
-    return emitError() << "strides must be at least 1";
+    return emitError() << "'strides' must be at least 1";
   return verifyBreaks(emitError, breaks);
 }
 
@@ -314,9 +312,9 @@ LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
     return size && size.getType().isInteger(64) && isa<ModuleOp>(op) &&
                    size.getInt() >= 1 && size.getInt() <= kMostClusterBlocks
                ? success()
-               : op->emitOpError("'uprog.cluster_size' must be an i64 on a "
-                                 "module, from 1 to ")
-                     << kMostClusterBlocks;
+               : op->emitOpError(
+                     "'uprog.cluster_size' must be an i64 from 1 to ")
+                     << kMostClusterBlocks << " on a module";
   }
   if (name == kStagingAttr)
     return isa<StagingAttr>(value) && isa<OperatorOp>(op)

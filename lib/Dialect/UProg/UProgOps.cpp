@@ -31,7 +31,7 @@ static void printStoredTypes(OpAsmPrinter &printer, StageOp op, TypeRange types,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The arguments and results of a function, as written.
+/// Arguments and results of a function, as written.
 struct Signature {
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<Type> resultTypes;
@@ -133,7 +133,7 @@ std::optional<int64_t> OperatorOp::getRagged(unsigned index) {
 template <typename FunctionOp>
 static LogicalResult verifyYield(FunctionOp op) {
   if (op.getBody().empty())
-    return op.emitOpError("needs a body");
+    return op.emitOpError("requires a body");
   auto yield = dyn_cast<YieldOp>(op.getBody().front().back());
   if (!yield)
     return op.emitOpError("must end in uprog.yield");
@@ -148,7 +148,7 @@ static bool hasRows(Type type) {
   return tensor && tensor.getRank() > 0 && tensor.isDynamicDim(0);
 }
 
-/// Checks the layout of rows of this type, if there is one.
+/// Checks the layout of rows of this type, if one exists.
 static LogicalResult verifyLayout(function_ref<InFlightDiagnostic()> emitError,
                                   Type rows, AffineMap layout) {
   if (!layout)
@@ -385,13 +385,13 @@ LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &) {
 //===----------------------------------------------------------------------===//
 
 ProgramOp RunOp::getProgram() {
-  // In the code of a device, programs are still those of the enclosing module.
+  // In the code of a device, programs still belong to the enclosing module.
   return SymbolTable::lookupNearestSymbolFrom<ProgramOp>(
       (*this)->getParentOfType<ModuleOp>(), getCalleeAttr());
 }
 
-/// Checks a `uprog.run` of a program, whose runs the units of another program
-/// share.
+/// Checks a `uprog.run` of a program, whose runs are divided among the units of
+/// another program.
 static LogicalResult verifyProgramRun(RunOp run, ProgramOp program) {
   if (run.getStep())
     return run.emitOpError("has a step, but runs a program, which takes none");
@@ -418,7 +418,8 @@ LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
   if (auto program = dyn_cast_or_null<ProgramOp>(symbol))
     return verifyProgramRun(*this, program);
-  // A target's lowering may already have made a function from the operator.
+  // The lowering of a target may already have created a function from the
+  // operator.
   bool isCode = isa_and_nonnull<FunctionOpInterface>(symbol) &&
                 symbol->hasAttr(kCodeAttr);
   if (!isCode && !isa_and_nonnull<OperatorOp>(symbol))

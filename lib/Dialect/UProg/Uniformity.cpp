@@ -61,9 +61,9 @@ Value Uniformity::findCause(ValueRange values) const {
   return {};
 }
 
-/// Finds the arguments that differ no matter what runs the program.
+/// Finds the arguments that are non-uniform whatever runs the program.
 void Uniformity::begin(ProgramOp program) {
-  // The host starts each unit of a lower level on a plan of its own.
+  // The host starts each unit of a lower level on a separate plan.
   bool hasOwnPlan =
       level > program.getLevel() &&
       llvm::all_of(callers.lookup(program), [&](Operation *caller) {
@@ -81,9 +81,9 @@ void Uniformity::visitCall(ValueRange arguments, ValueRange operands) {
     join(argument, findCause(operand));
 }
 
-/// Returns the cause of a value that control flow decides by, or null if all
-/// are uniform. Control flow decides by the operands of the op and of the
-/// terminators of its regions that it does not forward.
+/// Returns the cause of a non-uniform value on which control flow depends, or
+/// null if all are uniform. Control flow depends on the operands of the op, and
+/// of the terminators of its regions, that it does not forward.
 Value Uniformity::findControlCause(RegionBranchOpInterface control) const {
   RegionBranchSuccessorMapping forwarded;
   control.getSuccessorOperandInputMapping(forwarded);
@@ -119,7 +119,7 @@ void Uniformity::visitControl(RegionBranchOpInterface control) {
 }
 
 /// Returns true if the results depend only on the operands: they are computed
-/// from them, or read where these specify.
+/// from the operands, or read where the operands specify.
 static bool isFunction(Operation *op) {
   return isa_and_nonnull<UProgDialect, batch::BatchDialect, arith::ArithDialect,
                          math::MathDialect>(op->getDialect());
@@ -154,7 +154,7 @@ void Uniformity::visit(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Control
+// Control flow
 //===----------------------------------------------------------------------===//
 
 /// Returns the innermost non-uniform control flow around an op, in its program.
@@ -177,8 +177,8 @@ std::optional<Divergence> Uniformity::findDivergence(Operation *op) const {
   return outer->second;
 }
 
-/// Checks whether all units reach the ops that run a program. Returns true if a
-/// divergence is found that was not known.
+/// Checks whether all units reach the ops that run a program. Returns true if
+/// it finds a divergence that was unknown.
 bool Uniformity::enter(ProgramOp program) {
   if (entries.contains(program))
     return false;

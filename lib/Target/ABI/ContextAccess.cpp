@@ -115,9 +115,9 @@ void ContextBuilder::store(Value value, Value where, MemoryKind kind) {
   store.setTBAATags(builder.getArrayAttr(getTag(builder.getContext(), kind)));
 }
 
-/// Returns the kind of a field. Pointers only change in runtime functions. The
+/// Returns the kind of a field. Pointers change only in runtime functions. The
 /// same is true of numbers that compiled code never stores, but these are not
-/// worth a kind of their own.
+/// worth a separate kind.
 static MemoryKind getKind(abi::Field field) {
   return field.isPointer ? MemoryKind::Base : MemoryKind::Counter;
 }
@@ -160,7 +160,7 @@ Value ContextBuilder::call(RuntimeFunction function, ValueRange arguments) {
   return call.getNumResults() ? call.getResult() : Value();
 }
 
-/// Marks the current place as unreachable.
+/// Marks the current insertion point as unreachable.
 static void markUnreachable(OpBuilder &builder, Location loc) {
   Type bit = builder.getI1Type();
   LLVM::AssumeOp::create(builder, loc,
@@ -409,7 +409,7 @@ Value ContextBuilder::reserveEntries(Value count) {
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, end,
                             loadField(ContextField::listCapacity));
   growIf(isFull, RuntimeFunction::growList, {count});
-  // The free entries may be elsewhere now.
+  // The free entries may have moved.
   Value begin = loadField(ContextField::listSize);
   storeField(ContextField::listSize,
              arith::AddIOp::create(builder, loc, begin, count));

@@ -33,11 +33,11 @@ using namespace mlir::batch;
 
 namespace {
 
-/// A target machine, and the facts about it that passes need.
+/// Target machine, and the facts about it that passes need.
 struct Target {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::string triple, cpu;
-  bool otherArchitecture = false; ///< of another architecture than the host
+  bool otherArchitecture = false; ///< has another architecture than the host
   int64_t vectorBits = 128;
   int64_t vectorRegisters = 16;
   /// Vector features that the code may use, by their names in /proc/cpuinfo.
@@ -58,7 +58,7 @@ static FailureOr<Target> makeTarget(MLIRContext *context,
                           ? llvm::sys::getDefaultTargetTriple()
                           : llvm::Triple::normalize(options.triple));
   target.triple = triple.str();
-  // Objects are 64-bit ELF, and every product-sum needs a fused instruction.
+  // Objects are 64-bit ELF, and every multiply-add needs a fused instruction.
   bool known = triple.getArch() == llvm::Triple::x86_64 ||
                triple.getArch() == llvm::Triple::aarch64;
   if (!known || !triple.isOSBinFormatELF())
@@ -91,8 +91,8 @@ static FailureOr<Target> makeTarget(MLIRContext *context,
       features += (features.empty() ? "" : ",") +
                   ((feature.second ? "+" : "-") + feature.first()).str();
   }
-  // Only fuse what the code fuses. `vector.fma` becomes llvm.fmuladd, which
-  // 'strict' would split in two; separate mul and add are never fused.
+  // Fuse only what the code fuses. `vector.fma` becomes llvm.fmuladd, which
+  // 'strict' would split in two. Separate mul and add ops are never fused.
   llvm::TargetOptions targetOptions;
   targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::MCSubtargetInfo> check(
@@ -138,8 +138,8 @@ static FailureOr<Target> makeTarget(MLIRContext *context,
   return target;
 }
 
-/// Returns the GPU chip to compile a batched module for: unless an option gives
-/// it, the oldest one that can run the module.
+/// Returns the GPU chip for which to compile a batched module. Unless an option
+/// specifies it, this is the oldest chip that can run the module.
 static std::string getChip(ModuleOp module, const CompileOptions &options) {
   if (!options.chip.empty())
     return options.chip;
@@ -149,8 +149,8 @@ static std::string getChip(ModuleOp module, const CompileOptions &options) {
   return usesClusters ? "sm_90" : "sm_80";
 }
 
-/// Adds the passes that make code of a batched module for a device other than
-/// the CPU.
+/// Adds the passes that generate code from a batched module for a device other
+/// than the CPU.
 static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
                                      const CompileOptions &options) {
   MLIRContext *context = module.getContext();
@@ -187,7 +187,8 @@ static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
     return emitOptionError(context)
            << "'" << gpu.chip
            << "' is not an NVIDIA chip; use one such as sm_80 or sm_90";
-  // Binary code and PTX with a toolkit; without one the driver compiles PTX.
+  // Generate binary code and PTX if there is a toolkit. Without one, the driver
+  // compiles PTX.
   gpu.format = findMissingCUDATool("fatbin").empty() ? CodeFormat::Fatbin
                                                      : CodeFormat::ISA;
   buildGPUPersistentPipeline(pm, gpu);
@@ -242,9 +243,9 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   for (llvm::Function &function : *llvmModule) {
     if (function.isDeclaration())
       continue;
-    // A function of the model is not a function of C's library, whatever its
-    // name. Otherwise LLVM would call it instead of the one that it knows by
-    // that name.
+    // A function of the model is not a function of the C library, whatever its
+    // name. Otherwise LLVM would call it instead of the library function with
+    // the same name.
     llvm::LibFunc known;
     if (library.getLibFunc(function.getName(), known))
       function.setName("batch." + function.getName());
@@ -255,7 +256,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
     if (target.machine->getTargetTriple().isX86())
       function.addFnAttr("prefer-vector-width",
                          std::to_string(target.vectorBits));
-    // Only the object's descriptor is visible to others.
+    // Only the descriptor of the object is externally visible.
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
     markChecked(function, options.sanitizer);
   }

@@ -22,8 +22,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Approximate number of instructions of a piece. A smaller piece would not pay
-/// for reading the module once more.
+/// Approximate number of instructions of a piece. A smaller piece would not be
+/// worth reading the module once more.
 constexpr unsigned pieceSize = 4096;
 constexpr unsigned mostPieces = 32;
 
@@ -52,8 +52,8 @@ copyMachine(const llvm::TargetMachine &machine) {
 
 namespace {
 
-/// Assignment of functions to pieces. It depends on the module alone, and not
-/// on the machine that compiles it.
+/// Assignment of functions to pieces. It depends only on the module, and not on
+/// the machine that compiles it.
 struct Pieces {
   explicit Pieces(llvm::Module &module) {
     std::vector<llvm::Function *> functions;
@@ -79,7 +79,7 @@ struct Pieces {
   }
 
   unsigned count;
-  llvm::StringMap<unsigned> of; ///< by the function's name
+  llvm::StringMap<unsigned> of; ///< piece by function name
 };
 
 } // namespace
@@ -123,7 +123,7 @@ mlir::batch::generateCode(Location loc, llvm::Module &module,
                           llvm::TargetMachine &machine, unsigned level,
                           Sanitizer sanitizer) {
   Pieces pieces(module);
-  // A sanitizer's passes add variables and a constructor to each module.
+  // The passes of a sanitizer add variables and a constructor to each module.
   bool whole = pieces.count == 1 || sanitizer != Sanitizer::None;
   std::vector<ObjectFile> objects(whole ? 1 : pieces.count + 1);
   LogicalResult result = success();

@@ -17,11 +17,11 @@ class TargetMachine;
 
 namespace mlir::batch {
 
-/// The bytes of an ELF object file.
+/// Bytes of an ELF object file.
 using ObjectFile = SmallVector<char, 0>;
 
-/// Optimizes the functions of `module` with `optimizeFunctions`, and makes
-/// object files to be linked together, on all cores that MLIR's context may
+/// Optimizes the functions of `module` with `optimizeFunctions`, and creates
+/// object files to be linked together, on all cores that the MLIR context may
 /// use. The files do not depend on the number of cores. `module` must not be
 /// used afterwards.
 FailureOr<std::vector<ObjectFile>>

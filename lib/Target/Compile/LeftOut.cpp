@@ -1,15 +1,15 @@
-//===- LeftOut.cpp - Code of LLVM's archives that is left out -------------===//
+//===- LeftOut.cpp - Code of LLVM archives that is omitted ----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The linker in LLVM's archives can optimize at link time, for every target and
-// with the extensions that LLVM was built with, such as Polly. Objects here are
-// linked without that. The functions below add nothing, and replace extensions
-// and the targets that no object has (BATCH_LEFT_OUT), so that these are not
-// linked.
+// The linker in the LLVM archives can optimize at link time, for every target
+// and with the extensions with which LLVM was built, such as Polly. Objects
+// here are linked without these optimizations. The functions below do nothing.
+// They replace extensions and the targets that no object has (BATCH_LEFT_OUT),
+// so that these are not linked.
 //
 //===----------------------------------------------------------------------===//
 

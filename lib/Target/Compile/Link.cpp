@@ -26,9 +26,10 @@ LLD_HAS_DRIVER(elf)
 using namespace mlir;
 using namespace mlir::batch;
 
-// The linker neither reads from a disk nor writes to one: a failed write would
-// leave it in a state in which it cannot run again. Object files are memory
-// with a file descriptor, and the linker writes the shared object into a pipe.
+// The linker neither reads from nor writes to a disk, because a failed write
+// would leave it in a state in which it cannot run again. Object files are in
+// memory with a file descriptor, and the linker writes the shared object to a
+// pipe.
 
 static std::string nameOf(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);
@@ -40,7 +41,7 @@ static std::error_code lastError() {
 
 namespace {
 
-/// Bytes in memory that have a file descriptor, and so a name.
+/// Bytes in memory that have a file descriptor and therefore a name.
 class MemoryFile {
 public:
   explicit MemoryFile(ArrayRef<char> bytes)
@@ -68,7 +69,7 @@ private:
   int descriptor;
 };
 
-/// A pipe whose bytes a thread collects while it is open.
+/// Pipe whose bytes a thread collects while it is open.
 class CollectingPipe {
 public:
   CollectingPipe() {
@@ -92,7 +93,7 @@ public:
   ~CollectingPipe() { close(); }
 
   std::string name() const { return nameOf(ends[1]); }
-  /// Closes the pipe, and returns what was written into it.
+  /// Closes the pipe, and returns the bytes that were written to it.
   std::string &close() {
     if (reader.joinable()) {
       ::close(ends[1]);
@@ -110,8 +111,8 @@ private:
   std::thread reader;
 };
 
-/// Hides LLVM's command-line options for a while. The linker resets all of them
-/// to their defaults, including those of the surrounding program.
+/// Hides the LLVM command-line options temporarily. The linker resets all of
+/// them to their defaults, including the options of the surrounding program.
 class HiddenOptions {
 public:
   HiddenOptions() {
@@ -141,8 +142,8 @@ static LogicalResult link(Location loc, ArrayRef<const char *> arguments) {
   std::string messages;
   HiddenOptions hidden;
   llvm::raw_string_ostream stream(messages);
-  // With crash recovery, the linker also returns after fatal errors. These
-  // leave its context behind, which the next run replaces.
+  // With crash recovery, the linker also returns after fatal errors. Such
+  // errors leave its context behind, which the next run replaces.
   llvm::CrashRecoveryContext::Enable();
   lld::Result result =
       lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
@@ -168,7 +169,7 @@ LogicalResult mlir::batch::linkSharedObject(Location loc,
       error = file->error;
   if (error)
     return emitError(loc) << "cannot link the object: " << error.message();
-  // Use one thread: an object is small.
+  // Use one thread, because an object is small.
   std::vector<std::string> words{"ld.lld", "-shared", "--threads=1", "-o",
                                  shared.name()};
   for (const auto &file : files)

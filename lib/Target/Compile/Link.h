@@ -13,7 +13,7 @@
 namespace mlir::batch {
 
 /// Links object files, of any target, into the shared object `path`, which is
-/// written completely or not at all. The shared object needs no library: every
+/// written atomically. The shared object needs no library, because every
 /// program contains the C functions that it calls.
 LogicalResult linkSharedObject(Location loc, ArrayRef<ObjectFile> objects,
                                StringRef path);

@@ -1,4 +1,4 @@
-//===- Optimize.cpp - LLVM's passes by optimization level -----------------===//
+//===- Optimize.cpp - LLVM passes by optimization level -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -58,14 +58,14 @@ public:
 
 } // namespace
 
-/// A function with more loops of control flow than this is optimized in pieces.
-/// The time of LLVM's unrolling and strength reduction grows faster than
-/// linearly with the number of loops in a function: they forget and expand the
-/// sums of the values that all loops count.
+/// A function with more control-flow loops than this is optimized in pieces.
+/// The time of LLVM loop unrolling and strength reduction grows faster than
+/// linearly with the number of loops in a function, because these passes
+/// repeatedly forget and expand the sums of the values that all loops count.
 static constexpr int kMostLoops = 32;
 
 /// Returns true if a function has too many outermost loops that call functions,
-/// as loops of control flow do.
+/// as control-flow loops do.
 static bool hasManyLoops(llvm::Function &function) {
   if (function.isDeclaration())
     return false;
@@ -109,8 +109,7 @@ void mlir::batch::optimizeModule(llvm::Module &module,
 }
 
 namespace {
-/// Moves each outermost loop of a function with many loops of control flow to a
-/// function of its own.
+/// Outlines each outermost loop of a function that has many control-flow loops.
 class ExtractLoopsPass : public llvm::PassInfoMixin<ExtractLoopsPass> {
 public:
   llvm::PreservedAnalyses run(llvm::Module &module,
@@ -140,9 +139,9 @@ private:
 } // namespace
 
 /// Returns the passes of level 1. Loops of kernels are already vectorized and
-/// unrolled as their target wants them, so that level 1 only cleans up. It
-/// leaves out the passes that take most of the time of LLVM's own levels and
-/// find next to nothing.
+/// unrolled for their target, so level 1 only cleans up. It omits the passes
+/// that take most of the time of the standard LLVM levels and find next to
+/// nothing.
 static llvm::ModulePassManager cleanUp() {
   llvm::FunctionPassManager first, passes;
   first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -212,8 +211,8 @@ private:
     store.setOperand(0, toBits(store.getValueOperand()));
   }
 
-  /// Returns the bits of an instruction's result, or null if it cannot compute
-  /// bits.
+  /// Returns the bits of an instruction's result, or null if the instruction
+  /// cannot be rebuilt to compute bits.
   llvm::Value *makeBits(llvm::Instruction &old) {
     if (!isNumber(old))
       return nullptr;
@@ -233,7 +232,7 @@ private:
       return builder.CreateSelect(select->getCondition(),
                                   toBits(select->getTrueValue()),
                                   toBits(select->getFalseValue()));
-    // LLVM's own passes create these from code that works on bits.
+    // LLVM passes create these from code that works on bits.
     llvm::Value *sign = llvm::ConstantInt::get(type, 0x8000);
     llvm::Value *others = llvm::ConstantInt::get(type, 0x7FFF);
     if (old.getOpcode() == llvm::Instruction::FNeg)
@@ -272,7 +271,7 @@ private:
   }
 
   /// Makes all users of a number read its bits, which are created at `place`,
-  /// so that no number crosses blocks.
+  /// so no number crosses blocks.
   void pass(llvm::Value &number, llvm::Instruction *place) {
     if (!isNumber(number) || number.use_empty())
       return;

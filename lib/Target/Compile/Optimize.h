@@ -1,4 +1,4 @@
-//===- Optimize.h - LLVM's passes by optimization level ---------*- C++ -*-===//
+//===- Optimize.h - LLVM passes by optimization level -----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,13 +17,13 @@ class TargetMachine;
 
 namespace mlir::batch {
 
-/// Runs the passes of an optimization level that look at more than one
+/// Runs the passes of an optimization level that process more than one
 /// function.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                     unsigned level);
 
-/// Runs, after those, the passes that look at one function at a time, and what
-/// all levels need.
+/// Runs, after them, the passes that process one function at a time, and the
+/// passes that all levels need.
 void optimizeFunctions(llvm::Module &module, llvm::TargetMachine &machine,
                        unsigned level, Sanitizer sanitizer);
 

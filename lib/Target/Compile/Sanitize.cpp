@@ -31,7 +31,7 @@ void mlir::batch::markChecked(llvm::Function &function, Sanitizer sanitizer) {
 
 namespace {
 
-/// Checks the accesses that LLVM's ThreadSanitizer pass leaves out: vectors of
+/// Checks the accesses that the ThreadSanitizer pass of LLVM omits: vectors of
 /// more than 16 bytes, and some lanes of a vector.
 class WideAccesses {
 public:
@@ -70,7 +70,7 @@ private:
 
 } // namespace
 
-/// Checks an access of a size that LLVM's pass does not check.
+/// Checks an access of a size that the LLVM pass does not check.
 void WideAccesses::checkWhole(llvm::Instruction &access, llvm::Value *address,
                               llvm::Type *type, bool writes) {
   uint64_t bytes = layout.getTypeStoreSize(type).getFixedValue();
@@ -81,7 +81,7 @@ void WideAccesses::checkWhole(llvm::Instruction &access, llvm::Value *address,
 }
 
 /// Checks the lanes of a vector that the mask selects. They are adjacent, or
-/// each has an address of its own.
+/// each has its own address.
 void WideAccesses::checkLanes(llvm::IntrinsicInst &access, bool writes) {
   llvm::Value *address = access.getArgOperand(writes ? 1 : 0);
   llvm::Value *mask = access.getArgOperand(writes ? 2 : 1);
@@ -101,7 +101,7 @@ void WideAccesses::checkLanes(llvm::IntrinsicInst &access, bool writes) {
 }
 
 /// Replaces a copy or fill with a call of the C library, whose functions the
-/// sanitizer intercepts. Older sanitizers lack the functions that LLVM's pass
+/// sanitizer intercepts. Older sanitizers lack the functions that the LLVM pass
 /// would call.
 void WideAccesses::callLibrary(llvm::MemIntrinsic &fill) {
   llvm::IRBuilder<> builder(&fill);

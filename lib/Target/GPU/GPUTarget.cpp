@@ -31,14 +31,14 @@ static constexpr VendorFacts kVendors[] = {
 static constexpr const VendorFacts &kNVIDIA = kVendors[0];
 
 namespace {
-/// Facts about one chip. Numbers that are not known have the defaults below.
+/// Facts about one chip. Unknown numbers have the defaults below.
 struct Chip {
   StringLiteral name;
   int64_t sharedKilobytes = 48;
   int64_t multiprocessors = 108;
 };
 
-/// A feature that NVIDIA's chips have from a certain number on.
+/// Feature that NVIDIA chips have from a certain number on.
 struct Feature {
   bool ChipFacts::*has;
   unsigned first;
@@ -91,7 +91,8 @@ ChipFacts batch::getChipFacts(StringRef chip) {
   if (isNumbered && !number.consumeInteger(10, version))
     for (const Feature &feature : kFeatures)
       facts.*feature.has = version >= feature.first;
-  // Other chips may have them; NVIDIA documents them for these two.
+  // Other chips may support wide clusters, but NVIDIA documents them only for
+  // these two.
   facts.wideClusters = name == "sm_90" || name == "sm_100";
   // All AMD chips that LLVM supports have acquire loads.
   if (facts.vendor->vendor == GPUVendor::AMD)
@@ -122,7 +123,7 @@ std::string batch::getFirstChip(bool ChipFacts::*feature) {
   return (kNVIDIA.chipPrefix + Twine(found->first)).str();
 }
 
-/// Searches where MLIR's own pass does.
+/// Searches where the MLIR pass does.
 StringRef batch::findMissingCUDATool(StringRef format) {
   SmallString<128> folder(NVVM::getCUDAToolkitPath());
   llvm::sys::path::append(folder, "bin");

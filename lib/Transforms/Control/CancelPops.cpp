@@ -1,4 +1,4 @@
-//===- CancelPops.cpp - Replace a pop and a push by an update -------------===//
+//===- CancelPops.cpp - Replace a pop and a push with an update -----------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,7 @@ struct CancelPopsPass : batch::impl::CancelPopsPassBase<CancelPopsPass> {
   }
 
   static void visit(BlockOp block, const MachineLiveness &liveness) {
-    // The last pop of each variable, if no op has accessed the variable since.
+    // Last pop of each variable, if no op has accessed the variable since.
     DenseMap<Attribute, PopOp> pops;
     for (Operation &op : llvm::make_early_inc_range(block.getBody().front())) {
       if (auto pop = dyn_cast<PopOp>(op)) {
@@ -41,8 +41,8 @@ struct CancelPopsPass : batch::impl::CancelPopsPassBase<CancelPopsPass> {
       } else if (auto push = dyn_cast<PushOp>(op)) {
         PopOp pop = pops.lookup(push.getVariableAttr());
         pops.erase(push.getVariableAttr());
-        // The row below the top is already correct; the copy at the top matters
-        // only if it is read.
+        // The row below the top is already correct, and the copy at the top
+        // matters only if it is read.
         if (!pop || (!push.getValue() &&
                      liveness.isLiveAfter(push, push.getVariableAttr())))
           continue;

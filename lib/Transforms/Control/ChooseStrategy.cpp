@@ -1,4 +1,4 @@
-//===- ChooseStrategy.cpp - Choose where control runs ---------------------===//
+//===- ChooseStrategy.cpp - Choose where control flow runs ----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the place and the text of `obstacle`, for a reader without the
+/// Returns the location and the text of `obstacle`, for a reader without the
 /// source: "model.mlir:7:10: 'cf.assert' has effects".
 static std::string toString(const Obstacle &obstacle) {
   std::string text;
@@ -67,8 +67,8 @@ static SmallVector<std::string> listDecisions(Value scalar) {
   return decisions;
 }
 
-/// Reports every element of a computed tensor that control flow reads: what it
-/// decides, and what waits for it.
+/// Reports every element of a computed tensor that control flow reads, the
+/// decisions that depend on it, and the ops that wait for it.
 static void explainControl(const InstanceProgram &program, Strategy strategy) {
   if (strategy == Strategy::None)
     return;
@@ -129,8 +129,8 @@ struct ChooseStrategyPass
   }
 
 private:
-  /// Returns the strategy that the source specifies, or the one that a machine
-  /// was made for.
+  /// Returns the strategy that the source specifies, or the strategy for which
+  /// a machine was created.
   Strategy getKnown(func::FuncOp entry) {
     if (auto given = entry->getAttrOfType<StrategyAttr>(kStrategyAttr))
       return given.getValue();

@@ -1,4 +1,4 @@
-//===- ForkCalls.cpp - Let independent calls wait side by side ------------===//
+//===- ForkCalls.cpp - Let independent calls wait concurrently ------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -58,9 +58,9 @@ private:
 
   Block &block;
   const InspectorWaits &mayWait;
-  Ops waiting; ///< in order; their positions are their numbers
+  Ops waiting; ///< in order; positions in the list are their numbers
   DenseMap<Operation *, unsigned> numbers;
-  /// For each op of the block, the waiting ops that it depends on.
+  /// For each op of the block, the waiting ops on which it depends.
   DenseMap<Operation *, llvm::BitVector> above;
 };
 
@@ -119,9 +119,9 @@ static void append(Operation *op, Block &to) {
 }
 
 /// If every branch begins with reads, moves these reads, and the ops that
-/// depend only on them, in front of the fork. Then no branch begins with a
-/// wait, and conditions are known. Reads that depend on other reads stay, since
-/// they would wait in sequence.
+/// depend only on them, before the fork. Then no branch begins with a wait, and
+/// conditions are known. Reads that depend on other reads are not moved,
+/// because they would wait in sequence.
 void BlockForker::placeReads(MutableArrayRef<Ops> branches, Block &to) {
   SmallVector<Ops> first, rest;
   for (const Ops &ops : branches) {
@@ -220,8 +220,8 @@ bool BlockForker::placeAsBranches(ArrayRef<Operation *> ops, Block &to) {
   }
   if (groups.getNumClasses() < 2)
     return false;
-  // A group of only reads is not worth a branch: the tasks that it waits for
-  // run meanwhile.
+  // A group of only reads is not worth a branch, because the tasks for which it
+  // waits run meanwhile.
   DenseMap<unsigned, unsigned> branchOf;
   SmallVector<Ops> branches;
   for (unsigned number : inside.set_bits())
@@ -253,8 +253,8 @@ bool BlockForker::placeAsBranches(ArrayRef<Operation *> ops, Block &to) {
   return true;
 }
 
-/// Returns the waiting ops of `inside` that depend on all earlier ones, and on
-/// which all later ones depend.
+/// Returns the waiting ops of `inside` that depend on all earlier ops and on
+/// which all later ops depend.
 SmallVector<unsigned>
 BlockForker::findCuts(const llvm::BitVector &inside) const {
   SmallVector<unsigned> cuts;
@@ -280,7 +280,7 @@ bool BlockForker::placeInSequence(ArrayRef<Operation *> ops, Block &to) {
   if (cuts.empty() || inside.count() < 2)
     return false;
   llvm::BitVector isCut(waiting.size());
-  SmallVector<unsigned> sectionOf(waiting.size()); // by cut
+  SmallVector<unsigned> sectionOf(waiting.size()); // sections by cut
   for (auto [i, number] : llvm::enumerate(cuts)) {
     isCut.set(number);
     sectionOf[number] = 2 * i + 1;
@@ -300,8 +300,8 @@ bool BlockForker::placeInSequence(ArrayRef<Operation *> ops, Block &to) {
   return true;
 }
 
-/// Moves `ops` to the end of `to`, which already has everything that they
-/// depend on.
+/// Moves `ops` to the end of `to`, which already contains everything on which
+/// they depend.
 void BlockForker::place(Ops ops, Block &to) {
   for (;;) {
     llvm::BitVector inside = getWaiting(ops);

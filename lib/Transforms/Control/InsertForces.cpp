@@ -1,4 +1,4 @@
-//===- InsertForces.cpp - Mark where control waits for tensors ------------===//
+//===- InsertForces.cpp - Mark where control flow waits -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,7 +27,7 @@ struct InsertForcesPass : batch::impl::InsertForcesPassBase<InsertForcesPass> {
 };
 } // namespace
 
-/// Makes `read` read the result of a batch.force, and returns this force.
+/// Makes `read` read the result of a batch.force, and returns this op.
 static ForceOp addForce(tensor::ExtractOp read) {
   Value tensor = read.getTensor();
   if (auto known = tensor.getDefiningOp<ForceOp>())
@@ -39,7 +39,7 @@ static ForceOp addForce(tensor::ExtractOp read) {
   return force;
 }
 
-/// Reports whether each loop and each recursion waits.
+/// Reports for each loop and each recursion whether it waits.
 static void explainRegions(const InstanceProgram &program) {
   auto explain = [&](Operation *op, StringRef what) {
     remark::analysis(op->getLoc(),

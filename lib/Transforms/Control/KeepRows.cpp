@@ -52,7 +52,7 @@ static bool isWait(Operation *op, const InspectorWaits &mayWait) {
 }
 
 /// Names the handles that the function around `wait` may use after the wait.
-/// Rows that a branch reads from outside are kept in front of the branch's op.
+/// Rows that a branch reads from outside are kept before the op of the branch.
 static void keepRows(Operation *wait) {
   SmallVector<Value> rows;
   for (Operation *op = wait;;) {
@@ -84,7 +84,7 @@ class KeepRowsPass : public batch::impl::KeepRowsPassBase<KeepRowsPass> {
     if (llvm::none_of(getOperation().getOps<TableOp>(),
                       [](TableOp table) { return table.getTransient(); }))
       return;
-    // A module with a batch.keep has already been through this pass.
+    // A module with a batch.keep has already been processed by this pass.
     if (getOperation()
             .walk([](KeepOp) { return WalkResult::interrupt(); })
             .wasInterrupted())

@@ -1,4 +1,4 @@
-//===- Linearize.cpp - Make the inspector of a structural program ---------===//
+//===- Linearize.cpp - Create the inspector of a program ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -157,7 +157,7 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
   return success();
 }
 
-/// Converts the read of an extent. Extents belong to the data structure; those
+/// Converts a read of an extent. Extents belong to the data structure. Extents
 /// of parameters are known once the parameters are bound.
 LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
   Location loc = dim.getLoc();
@@ -177,8 +177,8 @@ LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
         rec::LengthOp::create(builder, loc, builder.getIndexType(), source);
   } else {
     return dim.emitOpError(
-        "reads an extent that control flow cannot read; it can "
-        "only read the first extent of a ragged tensor, or "
+        "reads an extent that control flow cannot read; it can only read the "
+        "first extent of a ragged tensor, or "
         "of a parameter whose other extents are static");
   }
   mapping.map(dim.getResult(), extent);
@@ -186,7 +186,7 @@ LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
 }
 
 /// Appends the counterpart of `value`, an operand of `op`. The inspector does
-/// not pass parameters around: a parameter that is used as an instance value
+/// not pass parameters, so a parameter that is used as an instance value
 /// becomes a row of a source.
 LogicalResult Linearizer::append(Operation *op, Value value, OpBuilder &builder,
                                  SmallVectorImpl<Value> &values) {
@@ -239,10 +239,9 @@ LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
     return failure();
   }
   if (!row || !isa<HandleType>(operands.front().getType()))
-    return extract.emitOpError(
-        "reads an element that control flow cannot read; "
-        "run batch-outline-kernels before "
-        "batch-linearize");
+    return extract.emitOpError("reads an element that control flow cannot "
+                               "read; run batch-outline-kernels before "
+                               "batch-linearize");
   auto read =
       batch::ExtractOp::create(builder, loc, operands.front(), indices, row);
   mapping.map(extract.getResult(), read.getResult());
@@ -310,8 +309,8 @@ LogicalResult Linearizer::convertCall(func::CallOp call, OpBuilder &builder) {
 }
 
 /// Returns true for code that computes the same tensors for all instances,
-/// which the inspector does not need. Tensors that tasks compute once have
-/// handles, though.
+/// which the inspector does not need. However, tensors that tasks compute once
+/// have handles.
 bool Linearizer::isSharedCode(Operation *op) const {
   return op->getNumResults() > 0 &&
          !isa<rec::RecDialect, BatchDialect>(op->getDialect()) &&
@@ -407,8 +406,8 @@ LogicalResult Linearizer::run() {
   SmallVector<SmallVector<Attribute>> traversals;
   RecursionClasses recursion(program, sharedness);
   for (const RecursionClass &component : recursion.getClasses()) {
-    // A recursion that waits cannot become one loop: other instances continue
-    // meanwhile.
+    // A recursion that waits cannot become one loop, because other instances
+    // continue meanwhile.
     const bool traverse =
         component.onePass &&
         llvm::none_of(component.functions, [&](func::FuncOp function) {

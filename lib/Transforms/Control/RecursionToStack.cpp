@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Program-counter autobatching, section 3: all control flow graphs become one
+// Program-counter autobatching, section 3: all control-flow graphs become one
 // table of blocks, and calls become stack operations. Every caller saves its
-// own variables around a call, so a function need not preserve any.
+// own variables around a call, so a function does not need to preserve any
+// variables.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +33,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// An assignment that a block makes before a lane leaves it.
+/// Assignment that a block makes before a lane leaves it.
 using Assignment = std::pair<VariableOp, Value>;
 
 /// Builds a machine from functions that are graphs of steps.
@@ -93,9 +94,9 @@ private:
   DenseMap<Block *, BlockOp> blocks;
   DenseMap<Operation *, SmallVector<Value>> valuesOf;
   DenseMap<Value, VariableOp> variables;
-  /// The variables in which functions store their results.
+  /// Variables in which functions store their results.
   DenseMap<Operation *, SmallVector<VariableOp>> results;
-  /// The values that the current block has computed or read.
+  /// Values that the current block has computed or read.
   IRMapping values;
 };
 
@@ -115,7 +116,8 @@ bool MachineBuilder::isStack(Value value) const {
   return !options.neededStacks || liveness.isLiveAcrossRecursion(value);
 }
 
-/// Returns the values that `call` has to save, in order of their definition.
+/// Returns the values that `call` has to save, in the order of their
+/// definition.
 SmallVector<Value> MachineBuilder::getSaved(func::CallOp call) const {
   if (StepLiveness::isTailCall(call) ||
       (options.neededStacks && !program.isRecursiveCall(call)))
@@ -199,7 +201,7 @@ void MachineBuilder::declareVariables(func::FuncOp function) {
 }
 
 /// Declares the variables of results. Functions that end in calls to each other
-/// store their results in the same variables, so that the callee can return on
+/// store their results in the same variables, so the callee can return on
 /// behalf of its caller.
 void MachineBuilder::declareResults() {
   llvm::EquivalenceClasses<Operation *> classes;
@@ -280,8 +282,8 @@ FlatSymbolRefAttr MachineBuilder::getName(Block *block) {
 
 /// Returns `value` in the current block: a parameter, a value computed there,
 /// or a read of its variable. With temporaries, a value that was computed or
-/// read is not read again: an SSA value does not change while the block runs,
-/// and its variable changes only at the block's end.
+/// read is not read again, because an SSA value does not change while the block
+/// runs, and its variable changes only at the end of the block.
 Value MachineBuilder::read(Value value) {
   if (std::optional<int64_t> parameter = sharedness.getParameter(value))
     return machine.getArgument(*parameter);
@@ -361,9 +363,9 @@ void MachineBuilder::emitTerminator(Operation *op) {
   batch::ReturnOp::create(builder, op->getLoc());
 }
 
-/// Adds the assignment of `value` to the variable of `target`, unless it
-/// already has that value. All values are read before any variable is written,
-/// so `f(b, a)` swaps its arguments.
+/// Adds the assignment of `value` to the variable of `target`, unless the
+/// variable already has that value. All values are read before any variable is
+/// written, so `f(b, a)` swaps its arguments.
 void MachineBuilder::assign(SmallVectorImpl<Assignment> &assignments,
                             Value target, Value value) {
   VariableOp variable = variables.lookup(target);
@@ -377,8 +379,8 @@ void MachineBuilder::emitSets(Location loc, ArrayRef<Assignment> assignments) {
 }
 
 /// Sets the arguments of both targets before the lane jumps to one of them, so
-/// that an edge needs no block of its own. An argument that the other target
-/// reads keeps its value on the edge to that target.
+/// an edge needs no separate block. An argument that the other target reads
+/// keeps its value on the edge to that target.
 void MachineBuilder::emitBranch(cf::CondBranchOp op) {
   Location loc = op.getLoc();
   Value condition = read(op.getCondition());
@@ -417,8 +419,8 @@ void MachineBuilder::emitBranch(cf::CondBranchOp op) {
 }
 
 /// Saves the values that the caller needs again and enters the callee. If a
-/// function calls itself, a saved variable may also be an argument; it is
-/// pushed with the argument's value.
+/// function calls itself, a saved variable may also be an argument. In this
+/// case, it is pushed with the value of the argument.
 void MachineBuilder::emitCall(func::CallOp call) {
   Location loc = call.getLoc();
   func::FuncOp callee = program.getCallee(call);

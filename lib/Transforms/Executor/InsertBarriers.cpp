@@ -25,8 +25,8 @@ class InsertBarriersPass
         getOperation().getOps<uprog::NodeRowsOp>().empty())
       return;
     for (auto program : getOperation().getOps<uprog::ProgramOp>()) {
-      // Cells do not specify where rows are stored; programs with cells already
-      // have barriers.
+      // Cells do not specify where rows are stored, and programs with cells
+      // already have barriers.
       if (!program.getBody().getOps<uprog::CellsOp>().empty())
         continue;
       for (Operation *op : findBarriers(program)) {

@@ -21,9 +21,9 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// Returns the operands of `op` that need another value where the branch of
-/// `op` is not taken, each with that value. Returns none if `op` must not run
-/// there.
+/// Returns the operands of `op` that need another value if the branch of `op`
+/// is not taken, each with that value. Returns none if `op` must not run in
+/// that case.
 static std::optional<SmallVector<std::pair<OpOperand *, int64_t>>>
 getGuards(Operation *op) {
   SmallVector<std::pair<OpOperand *, int64_t>> guards;
@@ -48,9 +48,9 @@ getGuards(Operation *op) {
   return std::nullopt;
 }
 
-/// Moves the ops of `branch` in front of it, with safe operands where a branch
-/// is not taken, and selects the results. Does nothing if an op cannot run
-/// there.
+/// Moves the ops of `branch` before it, with safe operands for a branch that is
+/// not taken, and selects the results. Does nothing if an op cannot run in that
+/// case.
 static void flatten(scf::IfOp branch) {
   SmallVector<Block *> blocks = {branch.thenBlock()};
   if (Block *otherwise = branch.elseBlock())
@@ -131,8 +131,8 @@ static void takeNeutral(linalg::LinalgOp reduction) {
 
 namespace {
 /// Classes of equal extents, derived from the operations that have them. An
-/// extent is that of a tensor's axis, of a loop of a structured operation, or a
-/// number.
+/// extent is the extent of an axis of a tensor, the extent of a loop of a
+/// structured operation, or a number.
 class Extents {
 public:
   explicit Extents(Operation *root) {
@@ -201,10 +201,10 @@ private:
 };
 } // namespace
 
-/// Turns `read` into an operand of `op` if the loops of `op` are its indices,
+/// Converts `read` to an operand of `op` if the loops of `op` are its indices,
 /// and at least one of them runs along a dynamic extent of the tensor. Batched
-/// code does not have positions along such an extent. Extents of 1 that are
-/// read at 0 are collapsed first.
+/// code has no positions along such an extent. Extents of 1 that are read at 0
+/// are collapsed first.
 static void takeOperand(linalg::GenericOp op, tensor::ExtractOp read,
                         Extents &extents) {
   auto type = cast<RankedTensorType>(read.getTensor().getType());

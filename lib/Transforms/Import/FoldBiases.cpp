@@ -102,7 +102,8 @@ private:
     if (!isa<RankedTensorType>(value.getType()) || sharedness.isShared(value))
       return false;
     Operation *op = value.getDefiningOp();
-    if (!op) // fields and elements are inputs, or made of what these wait for
+    if (!op) // fields and elements are inputs, or consist of values on which
+             // these depend
       return !isa<rec::MatchOp, rec::MapOp>(
           cast<BlockArgument>(value).getOwner()->getParentOp());
     if (isa<CallOpInterface>(op) ||

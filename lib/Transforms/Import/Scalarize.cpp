@@ -1,4 +1,4 @@
-//===- Scalarize.cpp - Scalars of rank-0 tensors that control reads -------===//
+//===- Scalarize.cpp - Convert rank-0 tensors to scalars ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,12 +7,13 @@
 //
 // A *known* value is a rank-0 tensor that is computed from elements of inputs
 // and parameters and from constants by elementwise operations only. Structured
-// control may carry it. Where control extracts the element of a known value,
-// the pass converts the whole chain to scalars: first the values that loops and
-// branches carry, then, pattern by pattern, the operations in between.
+// control flow may carry it. Where control flow extracts the element of a known
+// value, the pass converts the whole chain to scalars: first the values that
+// loops and branches carry, then, pattern by pattern, the operations in
+// between.
 //
 // Front ends also make a loop carry all values that it reads, parameters
-// included. Upstream's canonicalization of loops removes these.
+// included. The upstream canonicalization of loops removes such values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,14 +47,14 @@ static bool isRankZero(Value value) {
 // Operations of rank 0
 //===----------------------------------------------------------------------===//
 
-/// Place of the only element of a tensor in a larger one.
+/// Position of the only element of a tensor in a larger tensor.
 struct ElementPlace {
   Value tensor;
   SmallVector<OpFoldResult> indices;
 };
 
-/// Returns the place from which a slice of one element takes `value`, perhaps
-/// followed by reshapes. Returns none if `value` is another tensor.
+/// Returns the position at which a slice of one element extracts `value`,
+/// perhaps followed by reshapes. Returns none if `value` is another tensor.
 static std::optional<ElementPlace> findPlace(Value value) {
   auto shape = cast<RankedTensorType>(value.getType());
   if (!shape.hasStaticShape() || shape.getNumElements() != 1)
@@ -81,8 +82,8 @@ static bool isInput(Value value, InputTensors &inputs) {
          (isa<func::FuncOp, rec::MatchOp>(owner) && inputs.contains(value));
 }
 
-/// Returns the rank-0 tensors from which `op`, which computes elementwise,
-/// makes its rank-0 result. Returns none for every other op.
+/// Returns the rank-0 tensors from which `op`, an elementwise op, computes its
+/// rank-0 result. Returns none for every other op.
 static std::optional<SmallVector<Value>> getElementwiseOperands(Operation *op) {
   if (isa<arith::ConstantOp, tensor::FromElementsOp, tensor::EmptyOp>(op))
     return SmallVector<Value>();
@@ -117,8 +118,8 @@ static std::optional<SmallVector<Value>> getElementwiseOperands(Operation *op) {
 
 namespace {
 
-/// Extracts the elements of an operation's operands instead of that of its
-/// result.
+/// Extracts the elements of an operation's operands instead of the element of
+/// its result.
 struct ComputeScalar : OpRewritePattern<tensor::ExtractOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -178,15 +179,15 @@ struct ComputeScalar : OpRewritePattern<tensor::ExtractOp> {
 };
 
 //===----------------------------------------------------------------------===//
-// Values that control carries
+// Values that control flow carries
 //===----------------------------------------------------------------------===//
 
-/// The rank-0 tensors that the loops and branches of a function carry.
+/// Rank-0 tensors that the loops and branches of a function carry.
 class CarriedTensors {
 public:
   CarriedTensors(func::FuncOp function, InputTensors &inputs);
 
-  /// Converts the tensors that decide `reads` to scalars. Returns the new
+  /// Converts the tensors on which `reads` depend to scalars. Returns the new
   /// reads, which extract the scalars to carry.
   SmallVector<Operation *> scalarize(ArrayRef<tensor::ExtractOp> reads);
   /// Adds `read` to `reads` if it reads a known value of rank 0 that is not an
@@ -198,16 +199,16 @@ public:
 private:
   void findKnown();
   /// Returns true if `value` is computed from inputs and constants only.
-  /// Appends the positions in inputs.
+  /// Appends to `positions` the indices at which it reads inputs.
   bool isKnown(Value value, SmallVectorImpl<Value> *positions = nullptr) const;
   void demand(Value value);
   void convert(Value value);
 
   InputTensors &inputs;
-  /// The operands that become each carried value.
+  /// Operands that become each carried value.
   llvm::MapVector<Value, SmallVector<OpOperand *, 2>> sources;
-  /// Classes of carried values that have one type, since one operand becomes
-  /// all of them.
+  /// Classes of carried values that have the same type because one operand
+  /// becomes all of them.
   llvm::EquivalenceClasses<Value> classes;
   DenseSet<Value> unknown;
   DenseSet<Value> demanded;
@@ -351,8 +352,8 @@ void CarriedTensors::demand(Value value) {
   }
 }
 
-/// Converts a carried value to a scalar, and makes a tensor of the scalar where
-/// it is used.
+/// Converts a carried value to a scalar, and creates a tensor from the scalar
+/// where the value is used.
 void CarriedTensors::convert(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   value.setType(type.getElementType());
@@ -388,10 +389,10 @@ CarriedTensors::scalarize(ArrayRef<tensor::ExtractOp> reads) {
 }
 
 //===----------------------------------------------------------------------===//
-// Values that loops carry unchanged
-//===----------------------------------------------------------------------===//
+// Converts a carried value to a scalar, and creates a tensor from the scalar
+// where the value is used.
 
-/// Returns true if an iteration passes one of its carried values on unchanged.
+/// Returns true if an iteration forwards one of its carried values unchanged.
 static bool carriesUnchanged(LoopLikeOpInterface loop) {
   auto passesAny = [](ValueRange given, ValueRange next) {
     return llvm::any_of(llvm::zip(given, next), [](auto pair) {
@@ -455,7 +456,7 @@ class ScalarizePass : public batch::impl::ScalarizePassBase<ScalarizePass> {
     if (found.empty())
       return;
     ArrayRef<tensor::ExtractOp> reads = found.getArrayRef();
-    // Ops that these patterns do not see through stay as they are.
+    // Ops that these patterns do not see through are left unchanged.
     SmallVector<Operation *> roots(reads.begin(), reads.end());
     llvm::append_range(roots, carried.scalarize(reads));
     RewritePatternSet patterns(&getContext());

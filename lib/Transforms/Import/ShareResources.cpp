@@ -1,4 +1,4 @@
-//===- ShareResources.cpp - Parameters of constants that are resources ----===//
+//===- ShareResources.cpp - Convert resources to parameters ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,9 +38,10 @@ private:
 
   SymbolTable symbols;
   func::FuncOp entry;
-  /// All functions of the module: others may call what the entry calls.
+  /// All functions of the module, because other functions may call the
+  /// functions that the entry calls.
   SmallVector<func::FuncOp> functions;
-  /// The constants of each function by key and type.
+  /// Constants of each function by key and type.
   using Resource = std::pair<StringRef, Type>;
   DenseMap<Operation *, llvm::MapVector<Resource, Value>> resources;
 };
@@ -53,10 +54,10 @@ static DenseResourceElementsAttr getResource(Operation *op) {
                   : DenseResourceElementsAttr();
 }
 
-/// Finds the resources that each function and its callees need, and turns them
-/// into arguments.
+/// Finds the resources that each function and its callees need, and converts
+/// them to arguments.
 LogicalResult ResourceSharer::run() {
-  // A function needs what functions on its call cycles need.
+  // A function needs the resources that functions on its call cycles need.
   for (bool changed = true; changed;) {
     changed = false;
     for (func::FuncOp function : functions) {
@@ -84,7 +85,7 @@ LogicalResult ResourceSharer::run() {
   return success();
 }
 
-/// Adds the arguments of `function`; those of the entry are parameters.
+/// Adds the arguments of `function`. Arguments of the entry are parameters.
 LogicalResult ResourceSharer::addArguments(func::FuncOp function) {
   if (function.isExternal())
     return success();
@@ -121,7 +122,7 @@ LogicalResult ResourceSharer::addArguments(func::FuncOp function) {
   return success();
 }
 
-/// Replaces the constants of `function` with arguments, and passes on the
+/// Replaces the constants of `function` with arguments, and passes the
 /// arguments that its callees need.
 void ResourceSharer::pass(func::FuncOp function) {
   auto &own = resources[function];

@@ -10,7 +10,7 @@
 // stack instead. A loop over all rows may read one stack and fill another one
 // with the changed rows, as `lax.scan` does. The pass makes it update the stack
 // that it reads. If such a loop has few ops in all rounds, the pass unrolls it,
-// so that rows have constant positions and kernels read them without a copy.
+// so rows have constant positions and kernels read them without a copy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ using namespace mlir::batch;
 
 /// Returns the position of the row that `slice` covers, or none unless it is
 /// one whole row of `stack` without the dimension of rows. A column of a square
-/// matrix has the type of a row, but is not a row.
+/// matrix has the type of a row but is not a row.
 static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
                                           RankedTensorType stack,
                                           RankedTensorType row) {
@@ -87,7 +87,7 @@ static std::optional<RowUpdate> findUpdate(tensor::InsertSliceOp put) {
   return update;
 }
 
-/// Replaces the inserts of `update` into the row by inserts into the stack.
+/// Replaces the inserts of `update` into the row with inserts into the stack.
 static void insertIntoStack(const RowUpdate &update, RewriterBase &rewriter) {
   tensor::ExtractSliceOp taken = update.taken;
   Value stack = taken.getSource();
@@ -126,7 +126,7 @@ static bool visitsRows(scf::ForOp loop, int64_t rows) {
          getConstantIntValue(loop.getUpperBound()) == rows;
 }
 
-/// Makes `loop` start from the stack that it reads instead of the one that it
+/// Makes `loop` start from the stack that it reads instead of the stack that it
 /// fills, if it uses rows only in `update`. This is valid because each round
 /// reads a row before it replaces it, and the loop replaces all rows.
 static bool joinStacks(scf::ForOp loop, const RowUpdate &update) {

@@ -88,7 +88,7 @@ static SmallVector<Value> getReads(Operation *op) {
 
 namespace {
 
-/// Numbers keys, starting at 0.
+/// Assigns numbers to keys, starting at 0.
 class Numbering {
 public:
   using Key = std::vector<const void *>;
@@ -105,7 +105,7 @@ private:
 class Kinds {
 public:
   virtual ~Kinds() = default;
-  /// Returns the kind of `op`. Must be called for all operators in their order.
+  /// Returns the kind of `op`. Must be called for all operators in order.
   virtual int32_t get(Operation *op) = 0;
 
 protected:
@@ -118,8 +118,8 @@ protected:
   Numbering kinds;
 };
 
-/// Operators are equal if they are computed alike, from the same parameters, in
-/// code that begins with products.
+/// Operators are equal if they are computed in the same way, from the same
+/// parameters, in code that begins with products.
 class SameParameters : public Kinds {
 public:
   explicit SameParameters(KernelOp kernel);
@@ -205,7 +205,7 @@ int32_t SameParameters::get(Operation *op) {
 }
 
 /// Returns true if the matrix of `product` may be stacked with others without
-/// extra memory: nothing else reads it or a slice of it.
+/// additional memory, because nothing else reads it or a slice of it.
 bool SameShapes::isStackable(linalg::MatvecOp product) {
   BlockArgument matrix = getMatrix(product);
   auto parameter = kernel.getArgAttrOfType<IntegerAttr>(matrix.getArgNumber(),
@@ -255,12 +255,13 @@ struct KernelBlock {
   KernelBlock(KernelOp kernel, Kinds &kinds);
 
   batchrt::StaticBlock block;
-  SmallVector<Operation *> ops; ///< by number of the operator
+  SmallVector<Operation *> ops; ///< ops by number of the operator
 };
 } // namespace
 
 KernelBlock::KernelBlock(KernelOp kernel, Kinds &kinds) {
-  // Callers decide where arguments are stored, so each has its own space.
+  // Callers decide where arguments are stored, so each argument has its own
+  // space.
   enum Space : int32_t { Results, Parameters, Constants, Arguments };
   DenseMap<Value, int32_t> variables;
   DenseMap<Attribute, int32_t> constants;
@@ -314,7 +315,7 @@ public:
   void finish();
 
 private:
-  /// Vectors of equal length, stored next to each other in one dimension or as
+  /// Vectors of equal length that are adjacent in one dimension or stored as
   /// the rows of a matrix.
   struct Stack {
     Value tensor;
@@ -438,9 +439,9 @@ KernelRewriter::findStack(ArrayRef<Value> values) const {
   return &stacks[first->second.stack];
 }
 
-/// Returns `values` as one tensor. Vectors that are next to each other in one
-/// stack are taken together. A concatenation of pieces that the layout has put
-/// next to each other copies nothing.
+/// Returns `values` as one tensor. Vectors that are adjacent in one stack are
+/// extracted together. A concatenation of pieces that the layout has made
+/// adjacent copies nothing.
 Value KernelRewriter::getStacked(ArrayRef<Value> values, bool asMatrix) {
   auto isEqual = [&](Value value) {
     Attribute a, b;
@@ -473,8 +474,8 @@ Value KernelRewriter::getStacked(ArrayRef<Value> values, bool asMatrix) {
   return tensor::ConcatOp::create(b, loc, 0, pieces);
 }
 
-/// Vectors that are multiplied by one matrix become the rows of a matrix;
-/// matrices that are multiplied by one vector become one matrix.
+/// Vectors that are multiplied by one matrix become the rows of a matrix.
+/// Matrices that are multiplied by one vector become one matrix.
 KernelRewriter::Stack KernelRewriter::emitProducts(ArrayRef<Operation *> ops) {
   int64_t count = ops.size();
   SmallVector<Value> matrices = getOperands(ops, 0);
@@ -541,7 +542,7 @@ void KernelRewriter::finish() {
     loc = operand.get().getLoc();
     operand.set(get(operand.get()));
   }
-  // Readers come before the ops that they read.
+  // Readers precede the ops that they read.
   llvm::sort(replaced,
              [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
   for (Operation *op : replaced)

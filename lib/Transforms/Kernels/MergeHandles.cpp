@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A handle names a task and a position among its results in one table. The
-// reader of a handle knows the table. So results of one task at the same
-// position of different tables (h and c of an LSTM) have equal handles. This
-// pass merges them into one value, in records, in regions, and in results of
-// functions, and removes the copies.
+// table follows from the op that reads the handle. So results of one task at
+// the same position of different tables (h and c of an LSTM) have equal
+// handles. This pass merges them into one value, in records, in regions, and in
+// results of functions, and removes the copies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,7 @@ static bool holdsHandles(Type type) {
 }
 
 /// Returns the number of the earliest equal value for each of `values` that
-/// holds handles, and its own number for each other value.
+/// contains handles, and its own number for each other value.
 static SmallVector<unsigned> findCopies(ValueRange values) {
   SmallVector<unsigned> first;
   DenseMap<Value, unsigned> numbers;
@@ -68,7 +68,7 @@ static SmallVector<unsigned> findCopies(ValueRange values) {
   return first;
 }
 
-/// Returns the copies that are in both `a` and `b`.
+/// Returns the copies that occur in both `a` and `b`.
 static SmallVector<unsigned> intersect(ArrayRef<unsigned> a,
                                        ArrayRef<unsigned> b) {
   SmallVector<unsigned> first;
@@ -79,7 +79,7 @@ static SmallVector<unsigned> intersect(ArrayRef<unsigned> a,
 }
 
 /// Replaces the uses of results that are copies of others, and returns the set
-/// of those to erase.
+/// of these results, which are to be erased.
 static llvm::BitVector replaceCopies(ValueRange results,
                                      ArrayRef<unsigned> first) {
   llvm::BitVector copies(first.size());
@@ -116,8 +116,8 @@ static Operation *eraseResults(Operation *op, const llvm::BitVector &erased) {
 /// Merges results of a task that differ only in their table.
 void HandleMerger::mergeRecord(RecordOp record) {
   auto kernel = symbols.lookup<KernelOp>(record.getKernelAttr().getAttr());
-  DenseMap<Attribute, int64_t> counts; // number of results, by table
-  DenseMap<int64_t, Value> first;      // by position
+  DenseMap<Attribute, int64_t> counts; // number of results by table
+  DenseMap<int64_t, Value> first;      // first result by position
   for (OpResult result : record.getResults()) {
     Attribute table =
         kernel.getResultAttr(result.getResultNumber(), kTableAttr);
@@ -128,8 +128,8 @@ void HandleMerger::mergeRecord(RecordOp record) {
 }
 
 /// Returns true if the values that the regions of `op` yield become its results
-/// and nothing else: `op` runs one of its regions, or its region for every
-/// element of a list.
+/// and nothing else, because `op` runs one of its regions, or its region for
+/// every element of a list.
 static bool yieldsResults(Operation *op) {
   if (!isa<RegionBranchOpInterface>(op))
     return false;

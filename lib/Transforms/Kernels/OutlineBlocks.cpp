@@ -24,17 +24,18 @@ using namespace mlir::batch;
 namespace {
 
 /// State of a variable's stack at some point of a block. The upper `popped`
-/// rows that it had at the block's start are gone. `values` are above the
-/// others, the last one at the top. A null value is a copy of the row below it.
+/// rows that it had at the start of the block are gone. `values` are above the
+/// remaining rows, the last one at the top. A null value is a copy of the row
+/// below it.
 struct StackState {
   int64_t popped = 0;
   SmallVector<Value> values;
-  /// The rows of the block's start that the block reads.
+  /// Rows from the start of the block that the block reads.
   llvm::SmallSetVector<int64_t, 2> reads;
   SmallVector<Operation *> changes; ///< in order
 };
 
-/// A row of a variable at the start of the block.
+/// Row of a variable at the start of the block.
 using Row = std::pair<StringAttr, int64_t>;
 
 /// Rewrites one block.
@@ -63,7 +64,7 @@ private:
   OpBuilder builder;
   SymbolTable &moduleSymbols;
   llvm::MapVector<StringAttr, StackState> states;
-  /// The value that a read sees: a value of the block, or the first read of the
+  /// Value that a read sees: a value of the block, or the first read of the
   /// row.
   DenseMap<Value, Value> seen;
   llvm::MapVector<Row, Value> rows;
@@ -74,13 +75,14 @@ private:
   llvm::SetVector<Operation *> slice;
   llvm::SmallSetVector<Value, 8> inputs;
   SmallVector<Operation *> old;
-  DenseMap<Value, Value> inputRows; ///< of kernel inputs, in the new code
-  DenseMap<Value, Value> results;   ///< of the kernel, by the value replaced
+  DenseMap<Value, Value> inputRows; ///< rows of kernel inputs, in the new code
+  DenseMap<Value, Value> results;   ///< results of the kernel, by the value
+                                    ///< that they replace
 };
 
 } // namespace
 
-/// Returns the type of a variable, which is a tensor: a scalar becomes a tensor
+/// Returns the type of a variable, which is a tensor. A scalar becomes a tensor
 /// of rank 0.
 static RankedTensorType getRowType(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
@@ -131,8 +133,8 @@ void BlockOutliner::trace() {
   }
 }
 
-/// Returns true for a row that the block does not change, and that can
-/// therefore be copied in place.
+/// Returns true for a row that the block does not change and that can therefore
+/// be copied in place.
 bool BlockOutliner::isCopied(Value value) {
   auto row = rowOf.find(value);
   return row != rowOf.end() && states[row->second.first].changes.empty();
@@ -180,7 +182,7 @@ void BlockOutliner::findMade() {
   }
 }
 
-/// Uncovers rows below the top: pops the rows above them, and stores the popped
+/// Exposes rows below the top: pops the rows above them, and stores the popped
 /// rows that are also read in separate variables.
 void BlockOutliner::makePrologue() {
   auto readTop = [&](StringAttr name) {
@@ -329,7 +331,8 @@ void BlockOutliner::makeEpilogue() {
     }
     if (asWritten)
       continue;
-    // The prologue has already popped rows; the rest is popped at the end.
+    // The prologue has already popped rows; the remaining rows are popped at
+    // the end.
     int64_t pops = state.popped - *llvm::max_element(state.reads.getArrayRef());
     ArrayRef<Value> values = state.values;
     for (; pops > (values.empty() ? 0 : 1); --pops)
@@ -373,7 +376,7 @@ class OutlineBlocksPass
       if (llvm::any_of(blocks, [](BlockOp block) {
             return !block.getBody().front().getOps<InvokeOp>().empty();
           }))
-        continue; // has been outlined before
+        continue; // already outlined
       SmallVector<VariableOp> variables(machine.getBody().getOps<VariableOp>());
       for (auto variable : variables)
         variable.setType(getRowType(variable.getType()));

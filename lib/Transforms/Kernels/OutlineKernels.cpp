@@ -34,10 +34,10 @@ using namespace mlir::batch;
 
 namespace {
 
-/// The role of a tensor op in its block.
+/// Role of a tensor op in its block.
 enum class Role {
-  Copied, ///< of low cost: copied into the kernels that use it
-  Shared, ///< the same for all instances, not of low cost: computed once
+  Copied, ///< has low cost: copied into the kernels that use it
+  Shared, ///< equal for all instances, but not of low cost: computed once
   Input,  ///< does not depend on the recursion: hoisted
   Cell,   ///< everything else
   Output, ///< no recursive result depends on it: a later phase
@@ -94,10 +94,10 @@ private:
   InstanceProgram program;
   Sharedness sharedness;
   ValueFlow flow;
-  /// Marks the nodes that feed recursion: a recursive result that a tensor op
-  /// reads depends on them.
+  /// Marks the nodes that feed recursion, on which a recursive result depends
+  /// that a tensor op reads.
   SmallVector<bool> feedsRecursion;
-  /// Values that depend on a result of control flow: a call, a match, a loop.
+  /// Values that depend on a result of control flow: a call, a match or a loop.
   DenseSet<Value> dependsOnControl;
   std::optional<TensorCode> code;
   const bool hoist, coarsen;
@@ -292,8 +292,7 @@ Role Outliner::roleOf(Operation *op) {
 
 void Outliner::classify(Block *block) {
   levels.clear();
-  // A `rec.phase` is a point of control flow that everything after it depends
-  // on.
+  // A `rec.phase` is a control-flow op on which everything after it depends.
   unsigned highest = 0, marked = 0;
   for (Operation &op : *block) {
     unsigned level = levelOf(&op, marked);
@@ -311,9 +310,9 @@ void Outliner::classify(Block *block) {
 }
 
 /// Adjusts roles by cost. Ops with role input or output but without a reduction
-/// are not worth a kernel. Input ops are computed again where they are used,
-/// output ops together with the cell. A value that control flow reads cannot be
-/// copied, so it gets a kernel.
+/// are not worth a kernel. Input ops are recomputed where they are used, and
+/// output ops are computed together with the cell. A value that control flow
+/// reads cannot be copied, so it gets a kernel.
 void Outliner::adjustRoles(Block *block) {
   DenseSet<unsigned> inputLevels, outputLevels;
   hasCell = false;
@@ -383,7 +382,7 @@ bool Outliner::separateLayers(Block *block) {
 }
 
 /// Returns the last level on which a group of cells with `ops` can run. Ops
-/// outside of the group that read them are on a later level, or in a kernel of
+/// outside the group that read them are on a later level, or in a kernel of
 /// that level.
 unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
   unsigned latest = std::numeric_limits<unsigned>::max();
@@ -428,7 +427,7 @@ void Outliner::sinkGroups(Block *block) {
   }
 }
 
-/// Puts each op into its own group.
+/// Puts each op into a separate group.
 void Outliner::separate(Block *block) {
   unsigned number = 0;
   for (Operation &op : *block)
@@ -437,14 +436,14 @@ void Outliner::separate(Block *block) {
 }
 
 /// Copies ops of dynamic shape into the kernels that read them. Such a tensor
-/// cannot be stored, so each kernel computes it again.
+/// cannot be stored, so each kernel recomputes it.
 void Outliner::copyDynamic(Block *block) {
   auto isDynamic = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && !tensor.hasStaticShape();
   };
-  // The kernels that read an op's results; nullopt is a kernel of another
-  // block.
+  // Kernels that read the results of an op. nullopt represents a kernel of
+  // another block.
   DenseMap<Operation *, SmallVector<std::optional<GroupKey>>> readers;
   for (Operation &op : llvm::reverse(*block)) {
     auto it = groups.find(&op);
@@ -475,8 +474,8 @@ void Outliner::copyDynamic(Block *block) {
 }
 
 /// Sorts ops so that values come before their uses. Moves the ops that an op
-/// reads in front of it, and moves nothing else. An invocation thus stays at
-/// the place of its first op, before control flow that waits there.
+/// reads before it, and moves nothing else. An invocation thus remains at the
+/// position of its first op, before control flow that waits there.
 static void pullOperands(Block *block) {
   DenseSet<Operation *> entered, placed;
   for (Operation &root : *block) {
@@ -534,8 +533,9 @@ LogicalResult Outliner::outlineBlock(Block *block) {
   return success();
 }
 
-/// Removes `op` from the program but frees it only when the pass is done: the
-/// analyses identify values by address, which a new op must not reuse.
+/// Removes `op` from the program but frees it only when the pass is done,
+/// because the analyses identify values by address, which a new op must not
+/// reuse.
 void Outliner::eraseOp(Operation *op) {
   op->dropAllUses();
   op->dropAllReferences();
@@ -618,8 +618,8 @@ Outliner::collectBody(ArrayRef<Operation *> ops) const {
     getUsedValuesDefinedAbove(body[i]->getRegions(), captured);
     llvm::for_each(captured, visit);
   }
-  // Copies of outer blocks' low-cost ops come first; the rest is in block
-  // order.
+  // Copies of low-cost ops of outer blocks come first. The remaining ops are in
+  // block order.
   llvm::stable_sort(body, [](Operation *a, Operation *b) {
     if (a->getBlock() == b->getBlock())
       return a->isBeforeInBlock(b);
@@ -644,8 +644,8 @@ static SetVector<Value> findInputs(ArrayRef<Operation *> body,
   return inputs;
 }
 
-/// Returns true if code outside of the kernel reads `value`, directly or
-/// through a low-cost op.
+/// Returns true if code outside the kernel reads `value`, directly or through a
+/// low-cost op.
 bool Outliner::leavesKernel(Value value, Block *block,
                             const DenseSet<Operation *> &members) const {
   SmallVector<Value> worklist = {value};
@@ -662,7 +662,7 @@ bool Outliner::leavesKernel(Value value, Block *block,
   return false;
 }
 
-/// Returns the results of `ops` that leave the kernel.
+/// Returns the results of `ops` that are used outside the kernel.
 FailureOr<SmallVector<Value>>
 Outliner::findOutputs(Block *block, ArrayRef<Operation *> ops,
                       const DenseSet<Operation *> &members) const {
@@ -718,7 +718,7 @@ KernelOp Outliner::makeKernel(StringRef name, ArrayRef<Operation *> body,
   YieldOp::create(builder, loc, yielded);
 
   if (KernelOp equal = findEqual(kernel)) {
-    // The code of the kernel is in all of these places.
+    // The code of the kernel occurs in all of these places.
     SetVector<Location> places;
     if (auto known = dyn_cast<FusedLoc>(equal.getLoc()))
       places.insert_range(known.getLocations());
@@ -785,7 +785,7 @@ class OutlineKernelsPass
         pickElements(function, sharedness, control);
       }
     }
-    // The outliner's analyses need the program in its current state.
+    // The analyses of the outliner need the program in its current state.
     if (failed(Outliner(getOperation(), hoist, coarsen).run()))
       signalPassFailure();
   }

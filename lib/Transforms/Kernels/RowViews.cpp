@@ -1,4 +1,4 @@
-//===- RowViews.cpp - Rows and extents as control knows them --------------===//
+//===- RowViews.cpp - Rows and extents in control flow --------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

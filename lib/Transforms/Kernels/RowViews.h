@@ -1,4 +1,4 @@
-//===- RowViews.h - Rows and extents as control knows them ------*- C++ -*-===//
+//===- RowViews.h - Rows and extents in control flow ------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,13 +20,13 @@ namespace mlir::batch {
 class Sharedness;
 class StructuralControl;
 
-/// Takes the extents of new tensors from ragged tensors: the length of a mapped
-/// list is the extent of the map's result.
+/// Replaces the extents of new tensors with extents of ragged tensors: the
+/// length of a mapped list is the extent of the result of the map.
 void normalizeExtents(func::FuncOp function, SymbolTableCollection &symbols);
 
-/// Splits a slice of a piece of a row of a parameter or ragged tensor in two: a
-/// slice of the whole row, which is an operand, and a slice of the piece, which
-/// is code.
+/// Splits a slice of a piece of a row of a parameter or ragged tensor into two
+/// slices: a slice of the whole row, which is an operand, and a slice of the
+/// piece, which is code.
 void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
                    const StructuralControl &control);
 

@@ -27,7 +27,7 @@ class TensorsToNumbersPass
     func::FuncOp entry = program.getEntry();
     if (!entry || !entry->hasAttr(kPerUnitAttr))
       return;
-    // A program with outlined kernels has already been through this pass.
+    // A program with outlined kernels has already been processed by this pass.
     if (entry.walk([](InvokeOp) { return WalkResult::interrupt(); })
             .wasInterrupted())
       return;

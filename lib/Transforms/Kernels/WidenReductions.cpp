@@ -21,7 +21,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns `value` as an f32, or a tensor of them, if it is f16 or bf16.
+/// Returns `value` as an f32 or a tensor of f32 if it is f16 or bf16.
 static Value extended(OpBuilder &builder, Location loc, Value value) {
   Type type = widen16BitFloat(value.getType());
   if (type == value.getType())
@@ -31,7 +31,7 @@ static Value extended(OpBuilder &builder, Location loc, Value value) {
 
 namespace {
 
-/// Copies the body of a reduction, with f32 in place of f16 and bf16.
+/// Copies the body of a reduction, with f16 and bf16 replaced by f32.
 class BodyWidener {
 public:
   BodyWidener(OpBuilder &builder, Block &body, ValueRange arguments)
@@ -48,7 +48,8 @@ private:
 
   OpBuilder &builder;
   Block &body;
-  IRMapping mapping; ///< from a value to its copy, which is an f32 once used
+  IRMapping mapping; ///< maps a value to its copy, which is an f32 once it is
+                     ///< used
 };
 
 } // namespace
@@ -70,7 +71,8 @@ Value BodyWidener::rounded(Value value) {
                                  copy);
 }
 
-/// Returns true if `op` computes the same in another floating-point type.
+/// Returns true if `op` computes the same function in another floating-point
+/// type.
 static bool hasWiderForm(Operation &op) {
   return isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) &&
          !isa<arith::BitcastOp, arith::TruncFOp>(op);
@@ -117,8 +119,8 @@ static bool isNarrowReduction(linalg::LinalgOp op) {
          });
 }
 
-/// Returns the initial value of a reduction in f32. Filled tensors stay filled
-/// tensors, whose elements need no memory.
+/// Returns the initial value of a reduction in f32. Filled tensors remain
+/// filled tensors, whose elements need no memory.
 static Value widenInit(OpBuilder &builder, Location loc, Value init) {
   auto fill = init.getDefiningOp<linalg::FillOp>();
   auto empty =

@@ -56,7 +56,7 @@ private:
   /// For each class, true if control flow waits and only functions in progress
   /// hold its rows.
   SmallVector<bool> isTransient;
-  /// The table of each class, or null for a class without computed members.
+  /// Table of each class, or null for a class without computed members.
   SmallVector<FlatSymbolRefAttr> tables;
 };
 
@@ -64,14 +64,14 @@ private:
 
 /// Rows of at least this many bytes are worth a separate array of slots.
 static constexpr int64_t kLongRow = 4096;
-/// The same for rows that kernels insert into: an insert is in place only if
-/// all results that share slots are inserts.
+/// The same limit for rows into which kernels insert. An insert is in place
+/// only if all results that share slots are inserts.
 static constexpr int64_t kInsertedRow = 512;
 
 /// Key of the classes that share slot numbers: the number of results of each
-/// kernel in the class, the bytes of a long row, and whether the class is
-/// transient. Long rows do not share with shorter ones because their slots are
-/// reused once nothing reads them.
+/// kernel in the class, the size of a long row in bytes, and a flag for
+/// transient classes. Long rows do not share slot numbers with shorter rows,
+/// because their slots are reused once nothing reads them.
 using Signature = std::tuple<std::map<StringRef, unsigned>, int64_t, bool>;
 
 static Signature getSignature(const ValueClass &valueClass, bool isTransient) {
@@ -219,8 +219,7 @@ LogicalResult SlotAssigner::checkLayout(TableOp table) {
       return table.emitError("table '")
              << table.getSymName()
              << "' requires row-major rows, because operands that read them "
-                "also read "
-                "rows of "
+                "also read rows of "
              << (valueClass.hasInputs ? "inputs" : "parameters")
              << ", which are row-major; split only its slots";
   for (func::FuncOp function : program.getFunctions()) {
@@ -262,8 +261,8 @@ FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
   if (places == 0 && !ragged)
     return kernel.emitError("argument #")
            << argument << " is neither computed nor an input";
-  // Ragged rows are read by address: the unbatched code leaves them where they
-  // were computed.
+  // Ragged rows are read by address, because the unbatched code leaves them
+  // where they were computed.
   if (places > 1 || ragged)
     return ReadAttr::get(context, ReadKind::Rows, tables[number], ragged);
   FlatSymbolRefAttr from = tables[number];

@@ -41,7 +41,7 @@ class AttachPolicyPass
     StringAttr text;
     if (!table.empty() && !(text = readTable(module)))
       return signalPassFailure();
-    // Batching by depth is the default without an attribute.
+    // Batching by depth is the default and needs no attribute.
     if (kind == batchrt::Policy::Depth)
       module->removeAttr(kPolicyAttr);
     else

@@ -27,7 +27,7 @@ namespace {
 using Context = SmallVector<int64_t>;
 
 /// Returns true for a parameter that a product reads as a whole, and for a
-/// table of any number of rows, which no result table can store. A bias can
+/// table with any number of rows, which no result table can store. A bias can
 /// differ from task to task.
 bool isWeight(BlockArgument argument) {
   auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -81,9 +81,9 @@ Context DuplicateFunctionsPass::getCalleeContext(func::CallOp call,
   return context;
 }
 
-/// Follows the calls from the entry, including the entry itself. Returns false
-/// if a function is called in more contexts than `max-copies`; this function is
-/// undivided from then on.
+/// Collects the contexts of the entry and of all functions reachable from it.
+/// Returns false if a function is called in more than `max-copies` contexts;
+/// from then on, that function is not duplicated.
 bool DuplicateFunctionsPass::collect(const InstanceProgram &program) {
   contexts.clear();
   func::FuncOp entry = program.getEntry();
@@ -121,7 +121,7 @@ void DuplicateFunctionsPass::runOnOperation() {
   InstanceProgram program(getOperation());
   if (!program.getEntry())
     return;
-  // Calls of an undivided function pass no known parameters on.
+  // Calls of a function that is not duplicated pass no known parameters.
   while (!collect(program))
     ;
   for (func::FuncOp function : undivided)

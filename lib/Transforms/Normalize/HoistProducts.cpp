@@ -54,13 +54,13 @@ public:
   explicit ProductHoister(LoopLikeOpInterface loop)
       : loop(loop), builder(loop) {}
 
-  /// Returns true if it has moved any.
+  /// Returns true if it has moved any products.
   bool run();
 
 private:
   using Slice = SetVector<Operation *>;
-  /// Consecutive tensors of a concatenation: the loop changes either all of
-  /// them or none.
+  /// Consecutive tensors of a concatenation, of which the loop changes either
+  /// all or none.
   struct Run {
     bool invariant;
     int64_t offset;
@@ -116,8 +116,7 @@ ProductHoister::findInvariant(Value value) {
   return slice;
 }
 
-/// Computes the product in front of the loop, if it does not depend on the
-/// loop.
+/// Computes the product before the loop if it does not depend on the loop.
 bool ProductHoister::hoist(linalg::LinalgOp product) {
   std::optional<Slice> slice = findInvariant(product->getResult(0));
   if (!slice)
@@ -126,7 +125,8 @@ bool ProductHoister::hoist(linalg::LinalgOp product) {
                  remark::RemarkOpts::name("HoistProducts").category("batch"))
       << "this product is loop-invariant and is computed once, before the "
          "loop";
-  // The operations are cloned: others may read the originals in the loop.
+  // The operations are cloned, because other ops in the loop may read the
+  // originals.
   IRMapping mapping;
   builder.setInsertionPoint(loop);
   for (Operation *op : *slice)
@@ -262,10 +262,10 @@ namespace {
 class HoistProductsPass
     : public batch::impl::HoistProductsPassBase<HoistProductsPass> {
   void runOnOperation() override {
-    // Inner loops come first: a product may move out of several.
+    // Inner loops come first, because a product may move out of several loops.
     SmallVector<LoopLikeOpInterface> loops;
     getOperation().walk([&](LoopLikeOpInterface loop) {
-      // The loop around the elements of a tensor is tensor code itself.
+      // A loop over the elements of a tensor is itself tensor code.
       if (!isa<linalg::LinalgOp>(loop.getOperation()))
         loops.push_back(loop);
     });

@@ -44,8 +44,8 @@ static StringRef findObstacle(Operation *op) {
     if (auto shaped = dyn_cast<ShapedType>(type);
         shaped && !shaped.hasStaticShape())
       return "contains tensors of dynamic shape";
-  // An index that is only valid if the branch is taken would become an error
-  // in the program.
+  // An index that is only valid if the branch is taken would become an error in
+  // the program.
   bool indexed = isa<tensor::TensorDialect>(op->getDialect()) &&
                  !isa<tensor::SplatOp, tensor::FromElementsOp>(op) &&
                  llvm::any_of(op->getOperandTypes(), llvm::IsaPred<IndexType>);
@@ -59,8 +59,8 @@ static StringRef findObstacle(Operation *op) {
   return {};
 }
 
-/// Returns true if tensor code of the function computes `value`, so that
-/// control flow that depends on it splits that code. Values from calls, matches
+/// Returns true if tensor code of the function computes `value`. Control flow
+/// that depends on the value then splits that code. Values from calls, matches
 /// and loops are available.
 static bool isComputed(Value value) {
   Operation *op = value.getDefiningOp();
@@ -78,14 +78,14 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
 
   void runOnOperation() override {
     InstanceProgram program(getOperation());
-    // Tensor code that is in kernels stays as it was outlined.
+    // Tensor code in kernels remains as it was outlined.
     if (!program.getEntry() || !getOperation().getOps<KernelOp>().empty())
       return;
     Sharedness sharedness(program);
     StructuralControl structure(program, sharedness);
     for (func::FuncOp function : program.getFunctions()) {
-      // Inner conditionals come first: they become straight-line code or remain
-      // an obstacle.
+      // Inner conditionals come first, because they become straight-line code
+      // or remain an obstacle.
       SmallVector<scf::IfOp> branches;
       function.walk([&](scf::IfOp branch) { branches.push_back(branch); });
       for (scf::IfOp branch : branches)
@@ -131,7 +131,7 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
     if (reason.empty() && !waits && count > maxOps)
       reason = "both branches together take " + std::to_string(count) +
                " ops, more than max-ops=" + std::to_string(maxOps);
-    // One string: the remark engine separates its arguments.
+    // Use one string, because the remark engine separates its arguments.
     if (!reason.empty()) {
       remark::missed(branch.getLoc(),
                      remark::RemarkOpts::name("IfToSelect").category("batch"))

@@ -21,7 +21,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Removes ops whose results nothing reads, users before their operands.
+/// Removes ops whose results are unused, users before their operands.
 static void eraseDeadOps(func::FuncOp function) {
   function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isOpTriviallyDead(op))

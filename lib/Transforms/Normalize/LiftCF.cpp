@@ -25,7 +25,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Upstream's transformation, with zeros for values that nobody reads.
+/// Upstream transformation, with zeros for values that nobody reads.
 class Lifting : public ControlFlowToSCFTransformation {
 public:
   Value getUndefValue(Location loc, OpBuilder &builder, Type type) override {
@@ -41,7 +41,7 @@ public:
     return emitError(loc, "control flow enters a loop that has no exit");
   }
 
-  Type typeWithoutZero; ///< of a value that would need a zero
+  Type typeWithoutZero; ///< type of a value that would need a zero
 };
 
 class LiftCFPass : public batch::impl::LiftCFPassBase<LiftCFPass> {

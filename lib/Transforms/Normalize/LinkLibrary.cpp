@@ -54,7 +54,7 @@ private:
   /// Groups of the library that already have their sizes and hooks.
   DenseSet<Operation *> instances;
   /// Copies by library function. If the module already has a function with the
-  /// name of a helper, the helper's copy gets another name.
+  /// name of a helper, the copy of the helper gets another name.
   DenseMap<Operation *, func::FuncOp> copies;
   /// Library functions whose copies still call library functions by name.
   SmallVector<func::FuncOp> unresolved;
@@ -70,7 +70,8 @@ class LinkLibraryPass
 
 } // namespace
 
-/// Returns the type as written in MLIR: a diagnostic would put it in quotes.
+/// Returns the type as written in MLIR, because a diagnostic would put it in
+/// quotes.
 static std::string spell(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
@@ -142,7 +143,7 @@ StringAttr Linker::resolve(ModuleOp group, StringAttr callee) {
   auto function = group.lookupSymbol<func::FuncOp>(callee);
   if (function.isDeclaration())
     function = library->lookupSymbol<func::FuncOp>(callee);
-  if (!function) // the model's own
+  if (!function) // defined by the model
     return callee;
   if (!copies.contains(function))
     copyFunction(function, module.getBody()->end());
@@ -150,7 +151,7 @@ StringAttr Linker::resolve(ModuleOp group, StringAttr callee) {
 }
 
 /// Returns the sizes, as NAME=NUMBER, with which the types of `function` become
-/// those of `declaration`. A mismatch is found later, when the types are
+/// the types of `declaration`. A mismatch is found later, when the types are
 /// compared.
 static SmallVector<std::string>
 inferSizes(ModuleOp group, func::FuncOp function, func::FuncOp declaration) {
@@ -177,8 +178,8 @@ inferSizes(ModuleOp group, func::FuncOp function, func::FuncOp declaration) {
   });
 }
 
-/// Gives a group the sizes of `declaration`, which declares its `function`, and
-/// the hooks that the module defines.
+/// Assigns to a group the sizes of `declaration`, which declares its
+/// `function`, and the hooks that the module defines.
 LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
                                   func::FuncOp declaration) {
   if (failed(specializeSizes(group, inferSizes(group, function, declaration),
@@ -200,8 +201,8 @@ LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
   return success();
 }
 
-/// Adds the arguments of `definition` beyond those of `hook` to all functions
-/// that call it, directly or indirectly, and to their calls.
+/// Adds the arguments of `definition` that `hook` lacks to all functions that
+/// call it, directly or indirectly, and to their calls.
 LogicalResult Linker::passOn(func::FuncOp hook, func::FuncOp definition) {
   ArrayRef<Type> inputs = definition.getArgumentTypes();
   size_t own = hook.getNumArguments();

@@ -12,10 +12,10 @@
 
 namespace mlir::batch {
 
-/// Gives sizes of `module` (`kSizesAttr`), and the dimensions that follow them,
-/// new values, each as NAME=NUMBER; see batch-specialize-sizes. If `isLast` is
-/// true, sizes may become 1; their dimensions are then indistinguishable from
-/// others.
+/// Sets sizes of `module` (`kSizesAttr`), and the dimensions that follow them,
+/// to new values, each given as NAME=NUMBER; see batch-specialize-sizes. If
+/// `isLast` is true, sizes may become 1. Their dimensions are then
+/// indistinguishable from others.
 LogicalResult specializeSizes(ModuleOp module, ArrayRef<std::string> values,
                               bool isLast = false);
 

@@ -1,4 +1,4 @@
-//===- SpecializeSizes.cpp - Give the named sizes other values ------------===//
+//===- SpecializeSizes.cpp - Change the values of named sizes -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,16 +30,17 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Dimensions of up to this multiple of a named size follow it.
+/// Largest factor at which a dimension that is a multiple of a named size
+/// follows that size.
 constexpr int64_t maxFactor = 8;
 /// All dimensions from 1 to 8 would follow a smaller size.
 constexpr int64_t minSize = 2;
-/// Larger sizes are refused so that products of them do not overflow.
+/// Larger sizes are rejected so that products of them do not overflow.
 constexpr int64_t maxSize = std::numeric_limits<int32_t>::max();
 
 struct Size {
-  /// Number that represents it in types: its default, unless the module
-  /// specifies another.
+  /// Number that represents the size in types: its default, unless the module
+  /// specifies another number.
   int64_t written;
   int64_t value;
 };
@@ -56,8 +57,8 @@ public:
             {name, factor, factor * size.value});
   }
 
-  /// Returns the new value of a dimension, or an error at `op` if two sizes
-  /// disagree about it.
+  /// Returns the new value of a dimension, or emits an error at `op` if two
+  /// sizes disagree about it.
   FailureOr<int64_t> map(int64_t dimension, Operation *op) const {
     auto it = entries.find(dimension);
     if (it == entries.end())
@@ -112,7 +113,7 @@ public:
     hasFailed = false;
     replacer.replaceElementsIn(op, /*replaceAttrs=*/true,
                                /*replaceLocs=*/false, /*replaceTypes=*/true);
-    // Upstream's names for the static values of index lists.
+    // Upstream names of the static values of index lists.
     for (StringRef name : {"static_offsets", "static_sizes", "static_strides",
                            "static_output_shape", "static_low", "static_high"})
       if (auto list = op->getAttrOfType<DenseI64ArrayAttr>(name)) {
@@ -144,7 +145,7 @@ private:
     if (!hasFailed)
       current->emitError("constant of type ")
           << type << " cannot be resized to " << newType
-          << ": its elements differ; make it a parameter";
+          << ", because its elements differ; make it a parameter";
     hasFailed = true;
     return attr;
   }

@@ -54,7 +54,7 @@ Value CaseSplitter::getSelectedChild(func::CallOp call) const {
   return operand ? call.getOperand(*operand) : getChild(call);
 }
 
-/// A shared child would be computed again for each of its parents, and results
+/// A shared child would be recomputed for each of its parents, and results
 /// would contain several copies of it.
 LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value child) {
   rec::AdtOp adt = rec::lookupAdt(

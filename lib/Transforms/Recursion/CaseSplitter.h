@@ -14,23 +14,23 @@
 namespace mlir::batch {
 
 /// Replaces recursive calls with the callee's code for a known variant of the
-/// child that they take. The code around a call gets a copy for each variant of
-/// the child, in which the callee's match on the child is decided. The callee's
-/// code and the code after the call then form one straight line.
+/// child that they take. The code around a call is copied for each variant of
+/// the child. In each copy, the callee's match on the child is resolved. The
+/// callee's code and the code after the call then form straight-line code.
 ///
-/// Calls to be replaced are *selected*, with the number of levels to replace;
-/// copies of selected calls are selected.
+/// Calls to be replaced are *selected*, with the number of levels to replace.
+/// Copies of selected calls are selected.
 class CaseSplitter {
 public:
-  /// Copies callees as they are now, not as they may become. `maxCopies` limits
-  /// the copies of code that one function gets.
+  /// Copies callees in their current form, not in a later one. `maxCopies`
+  /// limits the number of copies of code that one function gets.
   CaseSplitter(ModuleOp module, const InstanceProgram &program,
                int64_t maxCopies);
   ~CaseSplitter();
 
-  /// Selects `call`. The child is `operand` if it is given, else the result of
-  /// `getChild`. Has no effect on a call of a function with unstructured code,
-  /// which cannot be copied.
+  /// Selects `call`. The child is `operand` if given, and the result of
+  /// `getChild` otherwise. Has no effect on a call of a function with
+  /// unstructured code, which cannot be copied.
   void select(func::CallOp call, unsigned levels,
               std::optional<unsigned> operand = {}) {
     if (callees.contains(call.getCalleeAttr().getAttr()))
@@ -48,18 +48,19 @@ public:
   /// Emits an error if `child`, an operand of `call`, may be shared.
   LogicalResult checkUnshared(func::CallOp call, Value child);
 
-  /// Turns the code of the block around a selected `call`, which takes a child,
-  /// into one case per variant of the child. In the cases for which `isTaken`
-  /// is true, selected calls on the child are replaced with the callee's code.
-  /// In the other cases they remain calls and are no longer selected. Emits an
-  /// error if the child may be shared or there are too many copies.
+  /// Converts the code of the block around a selected `call`, which takes a
+  /// child, to one case per variant of the child. In the cases for which
+  /// `isTaken` is true, selected calls on the child are replaced with the
+  /// callee's code. In the other cases they remain calls and are no longer
+  /// selected. Emits an error if the child may be shared or there are too many
+  /// copies.
   FailureOr<rec::MatchOp>
   split(func::CallOp call, llvm::function_ref<bool(rec::VariantOp)> isTaken);
   /// Replaces a selected call with the callee's code. Emits an error if there
   /// are too many copies.
   LogicalResult inlineSelected(func::CallOp call);
 
-  /// Decides matches on `value` in `block`, where `value` is of `variant` and
+  /// Resolves matches on `value` in `block`, where `value` is of `variant` and
   /// has these fields. Leaves a match unchanged if it takes a field as another
   /// type, such as a list as a ragged tensor.
   void decideMatches(Block &block, Value value, StringAttr variant,

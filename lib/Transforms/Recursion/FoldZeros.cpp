@@ -36,8 +36,8 @@ static bool isSum(linalg::ReduceOp op) {
 
 namespace {
 
-/// The values whose elements are all zero, of either sign. Must visit the ops
-/// of a function in order.
+/// Values whose elements are all zero, of either sign. Must visit the ops of a
+/// function in order.
 class ZeroValues {
 public:
   explicit ZeroValues(bool assumeFinite) : assumeFinite(assumeFinite) {}
@@ -116,8 +116,9 @@ bool ZeroValues::makesZero(Operation *op) const {
 }
 
 /// Returns true if `product`, which has a zero factor, can be computed once and
-/// added to its initial value: the product is equal for all tasks, but the
-/// initial value is not. Zeros are not rounded, so no bit changes.
+/// added to its initial value, because the product is equal for all tasks but
+/// the initial value is not. Zeros are not rounded, so results remain
+/// bit-identical.
 bool ZeroFolder::isComputedOnce(linalg::LinalgOp product,
                                 const ZeroValues &zeros,
                                 const Sharedness &sharedness) const {
@@ -154,7 +155,7 @@ void ZeroFolder::simplify(Operation *op, const ZeroValues &zeros,
     OpBuilder builder(op);
     auto type = cast<RankedTensorType>(init.getType());
     auto element = cast<FloatType>(type.getElementType());
-    // The neutral element of addition: its sum with a zero has the sign of the
+    // Neutral element of addition. Its sum with a zero has the sign of the
     // zero.
     Value neutral = arith::ConstantOp::create(
         builder, op->getLoc(),
@@ -244,7 +245,7 @@ static bool isOnlyCalledBy(func::FuncOp function,
 /// Replaces arguments that are the same constant in all calls with the
 /// constant.
 static void propagateConstants(const InstanceProgram &program) {
-  // Callers come first: their operands may have become constants.
+  // Callers come first, because their operands may have become constants.
   for (ArrayRef<func::FuncOp> component :
        llvm::reverse(program.getComponents()))
     for (func::FuncOp function : component) {

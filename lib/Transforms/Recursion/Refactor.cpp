@@ -24,17 +24,18 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Place where a block of a recursive function is cut in two. The *tail*, the
-/// marked ops and all ops that depend on them, moves to the callers. The
-/// *head*, the rest with the recursive calls, becomes a function.
+/// Place where a block of a recursive function is cut in two. The *tail*, which
+/// consists of the marked ops and all ops that depend on them, moves to the
+/// callers. The *head*, which is the rest with the recursive calls, becomes a
+/// function.
 struct Cut {
   func::FuncOp function;
   Block *block;
   Operation *mark;
-  /// The ops of the head in order, without code that computes from parameters
-  /// and constants only: both sides have this code.
+  /// Ops of the head in order, without code that computes only from parameters
+  /// and constants, which both sides contain.
   SetVector<Operation *> head;
-  /// The ops that are copied into the head, in order.
+  /// Ops that are copied into the head, in order.
   SmallVector<Operation *> copied;
   /// Values from outside that the head reads, and values of the head that the
   /// tail reads.
@@ -81,7 +82,7 @@ static Operation *getAncestorIn(Block *block, Operation *op) {
   return block->findAncestorOpInBlock(*op);
 }
 
-/// Makes one cut per block with marked ops, in order.
+/// Creates one cut per block with marked ops, in order.
 void Refactorer::findMarks(const InstanceProgram &program) {
   for (func::FuncOp function : program.getFunctions())
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -179,7 +180,7 @@ static void collectInterface(Cut &cut, const Sharedness &sharedness) {
         cut.results.push_back(result);
 }
 
-/// Checks that a cut follows each recursive call: otherwise the whole function
+/// Checks that a cut follows each recursive call. Otherwise the whole function
 /// would remain recursive.
 LogicalResult Refactorer::checkCalls(const InstanceProgram &program) {
   SetVector<func::FuncOp> functions;
@@ -231,7 +232,7 @@ void Refactorer::outlineHead(Cut &cut) {
     result.replaceAllUsesWith(value);
   for (Operation *op : llvm::reverse(cut.head))
     op->erase();
-  // Remove the code of both sides that only the head needed.
+  // Erase the ops that were copied to the head and are now unused here.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*cut.block)))
     if (isOpTriviallyDead(&op))
       op.erase();
@@ -257,9 +258,9 @@ static std::optional<unsigned> getTestedArgument(const Cut &cut) {
 }
 
 /// Replaces recursive calls with the rest of the functions: the call of the
-/// head, and the tail. Where a case has been cut, the code around a call is
-/// copied for each variant of the child, so that this code and the tail form
-/// one straight line.
+/// head, and the tail. If a case has been cut, the code around a call is copied
+/// for each variant of the child, so this code and the tail form straight-line
+/// code.
 LogicalResult Refactorer::moveToRecursiveCallers() {
   InstanceProgram program(module);
   CaseSplitter splitter(module, program, maxCopies);

@@ -22,12 +22,13 @@ using namespace mlir::batch;
 
 namespace {
 
-/// A test of values: `leaf` holds for a child that is a leaf, `node(leaf,_)`
-/// for a node whose first field is a leaf.
+/// Test of values: `leaf` holds for a child that is a leaf, `node(leaf,_)` for
+/// a node whose first field is a leaf.
 struct Test {
   std::string text;
   StringRef variant;
-  /// The variants of the fields, `_` for any; empty for a test of children.
+  /// Variants of the fields, `_` for any variant. The list is empty for a test
+  /// of children.
   SmallVector<StringRef> fields;
 };
 
@@ -51,7 +52,7 @@ private:
   ModuleOp module;
   int64_t maxCopies;
   SymbolTableCollection symbols;
-  /// The variants that the test names.
+  /// Variants that the test names.
   SmallVector<rec::VariantOp> variants;
   bool changed = false;
 };
@@ -109,7 +110,7 @@ std::string Specializer::findMisfit(const Test &test, rec::VariantOp variant) {
 }
 
 /// Finds the variants that the test names. Several ADTs may have a variant of
-/// that name; at least one must fit.
+/// that name. At least one must fit.
 LogicalResult Specializer::findVariants(const Test &test) {
   SmallVector<rec::VariantOp> named;
   for (auto adt : module.getOps<rec::AdtOp>())
@@ -227,8 +228,8 @@ LogicalResult Specializer::run(const Test &test) {
   return success();
 }
 
-/// Decides matches on values whose variant is known: those inside a case of a
-/// match on the same value.
+/// Resolves matches on values whose variant is known because they are inside a
+/// case of a match on the same value.
 static void decideKnownMatches(CaseSplitter &splitter, func::FuncOp function) {
   function.walk<WalkOrder::PreOrder>([&](rec::MatchOp match) {
     for (auto [number, region] : llvm::enumerate(match->getRegions()))

@@ -74,8 +74,8 @@ static void addMarks(KernelGraph &graph, const InstanceProgram &program,
     });
 }
 
-/// Returns the kernels that some wait depends on. All tasks of a kernel run
-/// alike, so the inputs of all of them are needed if one task is needed.
+/// Returns the kernels that some wait depends on. All tasks of a kernel are
+/// treated alike, so the inputs of all tasks are needed if one task is needed.
 static DenseSet<StringAttr> findNeeded(const InstanceProgram &program,
                                        const ValueFlow &flow,
                                        SmallVector<ValueFlow::Node> nodes) {
@@ -105,7 +105,7 @@ static DenseSet<StringAttr> findNeeded(const InstanceProgram &program,
 }
 
 /// Defers the kernels that no wait depends on, or none if there are no waits.
-/// Their phases come after those of all others.
+/// Their phases come after the phases of all other kernels.
 static void deferKernels(ModuleOp module) {
   InstanceProgram program(module);
   ValueFlow flow(program);
@@ -164,7 +164,7 @@ static FailureOr<KernelGraph> buildGraph(ModuleOp module) {
 }
 
 void AssignPhasesPass::runOnOperation() {
-  // The depths in an inspector follow from the phases that it was made for.
+  // The depths in an inspector follow from the phases for which it was created.
   if (llvm::any_of(getOperation().getOps<func::FuncOp>(),
                    [](func::FuncOp function) {
                      return function->hasAttr(kInspectorAttr);

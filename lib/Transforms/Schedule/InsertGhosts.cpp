@@ -1,4 +1,4 @@
-//===- InsertGhosts.cpp - Let branches of different lengths end alike -----===//
+//===- InsertGhosts.cpp - Equalize depths after branches ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,8 +29,8 @@ namespace {
 using Length = std::optional<int64_t>;
 using Phases = DenseMap<StringAttr, int64_t>;
 
-/// The lengths of the chains of tasks of one phase that compute the values of a
-/// region. Values from outside of the region have length 0.
+/// Lengths of the chains of tasks of one phase that compute the values of a
+/// region. Values from outside the region have length 0.
 class ChainLengths {
 public:
   ChainLengths(Region &region, int64_t phase, const Phases &phases);
@@ -43,7 +43,7 @@ private:
   Region &region;
   const int64_t phase;
   const Phases &phases;
-  DenseMap<Value, Length> lengths; ///< of results of ops in the region
+  DenseMap<Value, Length> lengths; ///< lengths of results of ops in the region
 };
 
 class GhostInserter {
@@ -53,7 +53,7 @@ public:
       phases[kernel.getSymNameAttr()] = kernel.getPhase();
   }
 
-  /// Makes depths that read results of `branches` read padded results where the
+  /// Makes depths that read results of `branches` read padded results if the
   /// chains of the branches have different lengths.
   void run(Operation *branches);
 
@@ -62,8 +62,8 @@ private:
   void pad(Operation *branches, DepthOp depth, int64_t phase);
 
   Phases phases;
-  /// Padded results that are still to be added to the current branches: by
-  /// result, phase and length, the values that the regions yield.
+  /// Padded results that are still to be added to the current branches. For
+  /// each result, phase and length, stores the values that the regions yield.
   using Key = std::tuple<unsigned, int64_t, int64_t>;
   llvm::MapVector<Key, SmallVector<Value>> padded;
   SmallVector<std::pair<OpOperand *, Key>> readers;
@@ -76,8 +76,8 @@ class InsertGhostsPass
 
 } // namespace
 
-/// Returns true for control flow that runs one of its regions, which yields its
-/// results.
+/// Returns true for control flow that runs one of its regions and returns the
+/// values that the region yields.
 static bool isBranch(Operation *op) {
   return isa<rec::MatchOp, scf::IfOp, scf::IndexSwitchOp>(op);
 }
@@ -196,7 +196,7 @@ void GhostInserter::pad(Operation *branches, DepthOp depth, int64_t phase) {
   auto numberOf = [](OpOperand *operand) {
     return cast<OpResult>(operand->get()).getResultNumber();
   };
-  // For each region, the length of the results that the depth reads; the
+  // For each region, the length of the results that the depth reads. Also, the
   // longest of these lengths, and the operand that has it.
   SmallVector<int64_t> lengths;
   SmallVector<SmallVector<int64_t>> ofOperands;

@@ -1,4 +1,4 @@
-//===- TagDepths.cpp - Give every task its depth --------------------------===//
+//===- TagDepths.cpp - Add the depth of every task ------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -45,8 +45,8 @@ private:
   InstanceProgram program;
   ValueFlow flow;
   DenseMap<StringAttr, int64_t> phases;
-  /// For each phase, the nodes that reach kernels of that phase or an earlier
-  /// one.
+  /// For each phase, the nodes that reach kernels of that phase or of an
+  /// earlier one.
   std::map<int64_t, DenseSet<ValueFlow::Node>> read;
 };
 
@@ -64,7 +64,7 @@ int64_t DepthTagger::getLastPhase(ValueFlow::Node node) const {
   return last;
 }
 
-/// Gives `invoke` a depth. Depths count within a phase: a value of an earlier
+/// Adds a depth to `invoke`. Depths count within a phase. A value of an earlier
 /// phase, or one that is not computed, is available when the phase begins.
 void DepthTagger::tag(InvokeOp invoke) {
   if (invoke.getDepth())
@@ -80,7 +80,8 @@ void DepthTagger::tag(InvokeOp invoke) {
   invoke.getDepthMutable().assign(depth);
 }
 
-/// Returns true if a kernel of `phase` or an earlier one may read the tensor.
+/// Returns true if a kernel of `phase` or of an earlier phase may read the
+/// tensor.
 bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
   auto [it, isNew] = read.try_emplace(phase);
   auto &nodes = it->second;
@@ -98,7 +99,7 @@ bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
 
 /// Resolves `operand`, which enters a recursion or loop as `entered`, if only
 /// later phases read `entered`, and tensors of later phases also become
-/// `entered`. Then the depth of `operand` must not count.
+/// `entered`. In this case, the depth of `operand` must not count.
 void DepthTagger::resolve(OpOperand &operand, Value entered) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type || !type.hasStaticShape() || !flow.contains(operand.get()))

@@ -29,8 +29,8 @@ static Operation *findDecider(ModuleOp module) {
   return nullptr;
 }
 
-/// Finds the executor of a module: a program, or the function that it was
-/// lowered to. Leaves `executor` null if there is none and no inspector or
+/// Finds the executor of a module: a program, or the function to which it was
+/// lowered. Sets `executor` to null if there is none and no inspector or
 /// machine needs one.
 static LogicalResult findExecutor(ModuleOp module, Operation *&executor) {
   for (Operation &op : *module.getBody()) {
@@ -98,7 +98,7 @@ static LogicalResult verifyRuns(ModuleOp module, uprog::ProgramOp program) {
 
 /// Checks that code generators support the ops in the body of `op`.
 static LogicalResult verifyBody(uprog::OperatorOp op) {
-  // The body was checked before its stages were made.
+  // The body was checked before its stages were created.
   if (op.getStaging())
     return success();
   for (Operation &inner : op.getBody().front().without_terminator())

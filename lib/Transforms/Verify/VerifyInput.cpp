@@ -1,4 +1,4 @@
-//===- VerifyInput.cpp - The module is one that can be batched ------------===//
+//===- VerifyInput.cpp - Check that a module can be batched ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,8 +19,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns a way to get rid of a dialect of other compilers, or an empty string
-/// for any other dialect.
+/// Returns a way to remove a dialect of other compilers, or an empty string for
+/// any other dialect.
 static StringRef getRemedy(StringRef dialect) {
   constexpr StringLiteral earlier = "use the module from before this lowering, "
                                     "while it computes on tensors";

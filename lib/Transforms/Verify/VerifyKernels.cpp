@@ -49,12 +49,12 @@ static LogicalResult verifyExtent(tensor::DimOp dim,
       return success();
   }
   return dim.emitOpError(
-      "reads an extent that control flow cannot read; it can "
-      "only read the first extent of a ragged tensor, or of "
+      "reads an extent that control flow cannot read; it can only read the "
+      "first extent of a ragged tensor, or of "
       "a parameter whose other extents are static");
 }
 
-/// Checks that `op`, which is neither control flow nor a call, computes no
+/// Checks that `op`, which is neither a control-flow op nor a call, computes no
 /// tensor itself.
 static LogicalResult
 verifyComputation(Operation *op, const Sharedness &sharedness, bool hasDepths) {

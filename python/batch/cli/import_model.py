@@ -15,7 +15,7 @@ from batch.runtime.compiler import CompileError, compiler
 from batch.runtime.signature import Text
 
 _HELP = """\
-Converts a module of another front end to a model for batch-compile. The module
+Converts a module from another front end to a model for batch-compile. The module
 contains StableHLO (JAX), linalg on tensors (torch-mlir), or only func, linalg,
 tensor, arith, math and scf, as text or bytecode. Its entry function computes one
 instance. Options name its arguments and results, and specify the arguments that

@@ -144,8 +144,8 @@ def _check_name(what, name):
                         "must be ASCII identifiers")
 
 
-# Type checkers cannot see that variants become dataclasses derived from the data type. For them,
-# a data type is Any.
+# Type checkers cannot determine that variants become dataclasses derived from the data type. For
+# them, a data type is Any.
 @overload
 def adt(cls: type[Any], *, kind: Kind | None = None, arity: int | None = None) -> Any: ...
 
@@ -199,7 +199,7 @@ def adt(cls: type[Any] | None = None, *, kind: Kind | None = None,
         for variant in variants:
             setattr(base, variant.__name__, variant)
         base._variants = variants
-        # Must follow the variants: their fields would otherwise take these as defaults.
+        # Must follow the variants, because their fields would otherwise use these as defaults.
         for key, value in cls.__dict__.items():
             if key not in base.__dict__ and key not in _MADE and not isinstance(value, type):
                 setattr(base, key, value)
@@ -233,8 +233,9 @@ def _check_children(data, fields):
         if data._kind == "sequence" and (lists or len(children) > 1):
             count = "a list of children" if lists else f"{len(children)} children"
             raise ValueError(
-                f"{variant.__qualname__} has {count}, but {data.__name__} is declared a sequence, "
-                "whose nodes have at most one child; declare it with kind='tree' or kind='dag'")
+                f"{variant.__qualname__} has {count}, but {data.__name__} is declared as a "
+                "sequence, whose nodes have at most one child; declare it with kind='tree' or "
+                "kind='dag'")
         least = sum(not isinstance(kind, List) for kind in children)
         if data._arity is not None and least > data._arity:
             raise ValueError(

@@ -1,6 +1,6 @@
-"""Installation folder of the package."""
+"""Installation directory of the package."""
 
 import os
 
-# Folder of the package `batch`.
+# Directory of the package `batch`.
 FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

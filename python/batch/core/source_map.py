@@ -73,7 +73,8 @@ class SourceMap:
 
 
 def _advice(text):
-    """Returns the remedy for reading a row that does not exist, such as `x[-1]` of no rows."""
+    """Returns the remedy for a read of a row that does not exist, such as `x[-1]` of an empty
+    array."""
     return "; a list or ragged array may be empty; read a row only where `x.shape[0] > 0`" if \
         re.search(r"index -\d+ is out of range for [^;]*\?|of length 0", text) else ""
 

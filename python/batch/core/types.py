@@ -32,7 +32,7 @@ class List(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Tensor:  # not a namedtuple: list[] would unpack it into two types
+class Tensor:  # not a namedtuple, because list[] would unpack it into two types
     shape: tuple[int, ...]
     name: str
 

@@ -26,7 +26,7 @@ def view(data: Any, cls: type[Any], variant: Any = None) -> Any:
         batch.view(Tree, MyLeaf, Tree.Leaf)      # its attributes have the fields' names
 
         @batch.view(Tree, MyNode)
-        def _(node):                              # or a function makes the node
+        def _(node):                              # or a function creates the node
             return Tree.Node(node.children[0], node.children[1])
 
     data: class of batch.adt.
@@ -46,8 +46,8 @@ def view(data: Any, cls: type[Any], variant: Any = None) -> Any:
     if isinstance(cls, AdtType):
         raise TypeError(f"{cls!r} is a data type; batch.view expects a class of other objects")
     if cls is tuple:
-        raise TypeError("batch.view does not support tuple; tuples that begin with the name of a "
-                        "variant are nodes without it")
+        raise TypeError("batch.view does not support tuple; a tuple that begins with the name of "
+                        "a variant is already a node")
     if variant is None:
         def register(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
             data._views[cls] = None, function

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Subjects of remarks with numbers about single kernels. Only `remarks` contains them.
 _NUMBERS = ("Inserts", "Sharing", "Slots")
-# Colour-blind-safe palette of Okabe and Ito. Other blocks are grey.
+# Color-blind-safe palette of Okabe and Ito. Other blocks are gray.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 _OTHERS = "#999999"
 _MOST_BARS = 160
@@ -38,7 +38,7 @@ class Remark(TypedDict):
 
 
 class Control(TypedDict):
-    """Element of a computed tensor that control reads, and its effect."""
+    """Element of a computed tensor that control flow reads, and its effect."""
 
     file: str | None
     line: int | None
@@ -75,9 +75,9 @@ class Tasks(TypedDict):
 class Explanation:
     """Result of explain(); print() it, plot() it, or read its attributes.
 
-    strategy: strategy of the function, which determines where control ran.
+    strategy: strategy of the function, which determines where control flow ran.
     instances, workers: numbers of instances and workers in the run.
-    control: elements of computed tensors that control reads, and their effects: a list of
+    control: elements of computed tensors that control flow reads, and their effects: a list of
         {"file", "line", "text"}.
     remarks: all remarks of the compiler: a list of {"subject", "kind", "text", "file",
         "line", "column"}. The last three exist only if the location is available.
@@ -92,9 +92,9 @@ class Explanation:
     tasks: tasks of the first trees or other inputs, at most 4,000, for strategies "linearize"
         and "lazy". Lists with one element for each task, in the order in which tasks ran:
         "group" (an instance, or several that share nodes; -1: a task that all instances read),
-        "block", "batch" (an index into `batches`), "depth", "flush", "waits" (control waits for
-        the task), "reads" (indices of tasks).
-    flushes, waits: numbers of flushes, and of waits of control for tensors (strategy "lazy").
+        "block", "batch" (an index into `batches`), "depth", "flush", "waits" (control flow waits
+        for the task), "reads" (indices of tasks).
+    flushes, waits: numbers of flushes, and of waits for tensors (strategy "lazy").
     utilization: number of tasks as a fraction of the capacity; None if no block has one.
     hints: known causes of slow execution.
     """
@@ -199,13 +199,13 @@ class Explanation:
                 "step (depths of one flush after the other)", "tasks"
         step = numpy.empty(len(batches["tasks"]), int)
         step[numpy.argsort(batches["begin_us"], kind="stable")] = numpy.arange(len(step))
-        return step, "step (batches by the time of their start)", \
+        return step, "step (batches by start time)", \
             f"{self._unit} in use"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draws batch sizes over the run, by block, and returns the Matplotlib axes.
 
-        ax: axes to draw in; None: those of a new figure.
+        ax: axes to draw in; None: axes of a new figure.
         """
         from matplotlib import pyplot
         if ax is None:
@@ -234,7 +234,7 @@ class Explanation:
         for number, sums in tasks.items():
             mine = self.batches["block"] == number
             numpy.add.at(sums, places[mine] // width, self.batches["tasks"][mine])
-        # Colours of the blocks with the most tasks.
+        # Colors of the blocks with the most tasks.
         order = sorted(self.blocks, key=lambda block: -block["tasks"])
         shown = order if len(order) <= len(_COLOURS) else order[:len(_COLOURS) - 1]
         parts = [(self._label(block), tasks[block["number"]]) for block in shown]
@@ -273,10 +273,10 @@ class Explanation:
         """Draws the tasks of one tree or other input, and returns the Matplotlib axes.
 
         Each task is above the tasks that it reads and above the tasks of earlier flushes. Each
-        batch has one colour. Rings mark tasks for which control waits.
+        batch has one color. Rings mark tasks for which control flow waits.
 
         group: number of the input. Inputs that share nodes are drawn together.
-        ax: axes to draw in; None: those of a new figure.
+        ax: axes to draw in; None: axes of a new figure.
 
         Raises a ValueError if there are no tasks of this group.
         """

@@ -1,4 +1,4 @@
-"""Plot of the tasks of one tree, coloured by batch, for Explanation.plot_tasks()."""
+"""Plot of the tasks of one tree, colored by batch, for Explanation.plot_tasks()."""
 
 import numpy
 
@@ -22,7 +22,7 @@ def _along(count, reads):
     """Returns horizontal positions.
 
     Tasks that read no others are placed one by one, in the order in which the last tasks read
-    them. Other tasks are centred above the tasks that they read.
+    them. Other tasks are centered above the tasks that they read.
     """
     places, following = [None] * count, 0
     read = {r for some in reads for r in some}
@@ -57,7 +57,7 @@ def draw_tasks(ax, tasks, group, label, sizes, colours):
     tasks: lists by column, as in Explanation.tasks.
     label: function that returns the text of a block.
     sizes: sizes of all batches.
-    colours: Matplotlib colours.
+    colours: Matplotlib colors.
     """
     chosen = [t for t, number in enumerate(tasks["group"]) if number == group]
     numbers = {t: i for i, t in enumerate(chosen)}

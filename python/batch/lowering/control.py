@@ -167,9 +167,9 @@ def _cond(lowering, equation, values):
 
 
 def _choose(lowering, which, kind, branches, first, values, avals):
-    """Emits the branches from number `first` on; returns the names of their results.
+    """Emits the branches from number `first` on and returns the names of their results.
 
-    The first branch also runs for all smaller numbers, the last one for all larger numbers.
+    The first branch also runs for all smaller numbers, and the last one for all larger numbers.
     """
     if first == len(branches) - 1:
         return lowering.call(branches[first], values)

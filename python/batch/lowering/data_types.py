@@ -14,7 +14,7 @@ class DataTypes:
     """Declarations of the data types that a program uses.
 
     constructed: data types that the program constructs values of. Their numbers are tensors.
-        Control may read numbers of other data types before anything is computed.
+        Control flow may read numbers of other data types before anything is computed.
     results: types of the program's results, None for arrays. The fields of their data types
         are outputs of the model.
     """

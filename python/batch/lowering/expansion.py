@@ -235,7 +235,7 @@ class _Expansion:
         return results
 
     def control(self, equation, atoms):
-        """Appends a control equation with expanded jaxprs. Empty arrays are not carried."""
+        """Appends a control-flow equation with expanded jaxprs. Empty arrays are not carried."""
         params, name = equation.params, equation.primitive.name
         if name == "scan" and params["length"] == 0:
             first, carry = scan_counts(params)
@@ -392,9 +392,9 @@ def _expand(closed, calls, is_rule, cache, known):
 
 
 def expand(closed):
-    """Expands a closed jaxpr to control and primitives that jaxlib lowers.
+    """Expands a closed jaxpr to control flow and primitives that jaxlib lowers.
 
-    Arguments and results are the same, except that arrays without elements are left out.
-    Keys are replaced with their words.
+    Arguments and results are the same, except that arrays without elements are omitted. Keys are
+    replaced with their words.
     """
     return _expand(closed, (), False, {}, [])

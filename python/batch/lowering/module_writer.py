@@ -1,7 +1,7 @@
 """Lowering of a jaxpr to the MLIR that the compiler reads.
 
-Registered functions emit control (`while`, `scan`, `cond`). Each run of equations without
-control is lowered by jaxlib, from StableHLO to linalg. Only public names of JAX are used.
+Registered functions emit control flow (`while`, `scan`, `cond`). jaxlib lowers each sequence of
+equations without control flow, from StableHLO to linalg. Only public names of JAX are used.
 """
 
 import collections
@@ -38,7 +38,7 @@ from batch.tracing.locations import describe_place, source_line, unknown_extent
 def _equal(a, b):
     """Returns whether two constants are equal arrays.
 
-    Each path through a function makes its own constant for a NumPy array.
+    Each path through a function creates its own constant for a NumPy array.
     """
     if not all(isinstance(value, (numpy.ndarray, jax.Array)) and not is_key(value)
                for value in (a, b)) or (a.shape, a.dtype) != (b.shape, b.dtype):
@@ -64,7 +64,7 @@ class ModuleWriter:
         self.symbols = {}  # tracing.functions.Spec → name of its function
 
     # All functions take all constants as parameters. The text has these marks in place of the
-    # parameters, which are known at the end.
+    # parameters, which are determined at the end.
     PARAMETER_NAMES, PARAMETER_TYPES, PARAMETERS = "<values>", "<types>", "<arguments>"
 
     # Text.
@@ -111,7 +111,8 @@ class ModuleWriter:
             self.lines = before
 
     def emit_if(self, condition, types, regions):
-        """Emits an `scf.if` with the lines of its two regions; returns the names of its results."""
+        """Emits an `scf.if` with the lines of its two regions and returns the names of its
+        results."""
         results = self.fresh(types)
         self.emit("%sscf.if %s%s {", ", ".join(results) + " = " if results else "", condition,
                   " -> ({})".format(", ".join(types)) if results else "")
@@ -160,7 +161,7 @@ class ModuleWriter:
         return self.constant(tensor_type(atom.aval), f"dense<{number}>")
 
     def run(self, jaxpr, environment):
-        """Emits the equations of a jaxpr; returns the names of its results."""
+        """Emits the equations of a jaxpr and returns the names of its results."""
         straight = []
 
         def flush(results=None):
@@ -187,7 +188,7 @@ class ModuleWriter:
         return [self.read(environment, atom) for atom in jaxpr.outvars]
 
     def call(self, closed, values):
-        """Emits a closed jaxpr for these values; returns the names of its results."""
+        """Emits a closed jaxpr for these values and returns the names of its results."""
         jaxpr, constants = open_jaxpr(closed)
         environment = dict(zip(jaxpr.constvars, map(self.share, constants)))
         environment.update(zip(jaxpr.invars, values))
@@ -198,7 +199,8 @@ class ModuleWriter:
         return results
 
     def share(self, value):
-        """Returns the name of the parameter for a constant array, which may be new."""
+        """Returns the name of the parameter for a constant array; adds the parameter if it is
+        new."""
         for name, known in self.shared:
             if known is value or self.symbols and _equal(known, value):
                 return name
@@ -209,7 +211,7 @@ class ModuleWriter:
     # Straight-line code.
 
     def segment(self, equations, jaxpr, environment):
-        """Emits a run of equations as a function of the module, and a call of it."""
+        """Emits a sequence of equations as a function of the module, and a call of it."""
         defined = {v for equation in equations for v in equation.outvars}
         inputs = list(dict.fromkeys(v for equation in equations
                                     for v in variables(equation.invars) if v not in defined))
@@ -274,7 +276,7 @@ class ModuleWriter:
 
         The numbers of these symbols are the first arguments of the function.
         """
-        # A new function; otherwise JAX would return the module of an earlier call.
+        # A new function, because JAX would otherwise return the module of an earlier call.
         given = len(shapes) - len(extents)
         fresh = jax.jit(lambda *values: compute(*values[:given]), keep_unused=True)
         module = fresh.lower(*shapes).compiler_ir("stablehlo")

@@ -32,7 +32,7 @@ def _array(lowering, name, text):
 
 
 def _number(lowering, value, text):
-    """Returns a value as it is stored in a field or an element of this type."""
+    """Returns a value in the form in which it is stored in a field or an element of this type."""
     if text[0] == "!" or text.startswith("tensor"):
         return value
     return lowering.scalar(value, text)
@@ -47,7 +47,7 @@ def _fields(lowering, variant):
 
 
 def _match(lowering, value, data, types, case):
-    """Emits a match; returns the names of its results.
+    """Emits a match and returns the names of its results.
 
     Each case yields the results of `case(variant, fields)`. Numbers in `fields` are tensors.
     """
@@ -122,7 +122,7 @@ def _chosen(lowering, arms, names, types, inputs, depth):
 
 
 def _holds(lowering, names, question):
-    """Emits the answer to a question; returns the name of the truth value, an `i1`.
+    """Emits the answer to a question and returns the name of the truth value, an `i1`.
 
     A comparison of a single number with a bound uses scalars only.
     """
@@ -164,7 +164,7 @@ def _types(lowering, kinds, avals):
 
 
 def write_function(lowering, spec):
-    """Emits the body of the function of a spec; returns the first line of the function."""
+    """Emits the body of the function of a spec and returns the first line of the function."""
     arms = [arm.expanded(expand) for arm in spec.arms]
     values = {number: lowering.name("x") for number, aval in enumerate(spec.avals)
               if not is_empty(aval)}
@@ -282,7 +282,7 @@ def _walked(lowering, equation, values):
 
 
 def _body(lowering, equation, closure, carried, elements, types, results):
-    """Emits the body of a map or fold in a region; returns the names of its results."""
+    """Emits the body of a map or fold in a region and returns the names of its results."""
     body = equation.params["body"]
     inputs = [_array(lowering, *pair) for pair in zip(elements, types)]
     name = equation.primitive.name[len("batch_"):]

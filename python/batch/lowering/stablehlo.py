@@ -26,7 +26,7 @@ _DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "sdy")
 _WHOLE = {"stablehlo.slice": 0, "stablehlo.dynamic_slice": 0,
           "stablehlo.dynamic_update_slice": 1, "stablehlo.reshape": 0,
           "stablehlo.real_dynamic_slice": 0, "stablehlo.dynamic_reshape": 0}
-# The same, for operations that need a result with at most one element.
+# The same for operations that need a result with at most one element.
 _MOVES = {"stablehlo.transpose": 0, "stablehlo.reverse": 0,
           "stablehlo.broadcast_in_dim": 0, "stablehlo.dynamic_broadcast_in_dim": 0}
 
@@ -58,7 +58,7 @@ def _reduces_nothing(operation):
 
 
 def drop_moves(operation):
-    """Replaces the results of operations that move nothing with their operands.
+    """Replaces the results of operations that move no data with their operands.
 
     The jaxlib passes would read the first of zero indices, or leave such operations unchanged.
     """
@@ -248,7 +248,7 @@ def _while(loop):
 def _branch(choice):
     """Converts `if` to `scf.if`, and `case` to `scf.index_switch`.
 
-    `if` takes a boolean, `case` a number. The last branch of a `case` runs for all numbers
+    `if` takes a boolean, and `case` a number. The last branch of a `case` runs for all numbers
     without a branch.
     """
     blocks = _blocks(choice)
@@ -276,7 +276,7 @@ _CONTROL = {"stablehlo.while": _while, "stablehlo.if": _branch, "stablehlo.case"
 
 
 def _convert(module, file):
-    """Converts control to `scf`. Raises TextError for other StableHLO that remains."""
+    """Converts control flow to `scf`. Raises TextError for other StableHLO that remains."""
     control, left, stack = [], {}, [module]
     while stack:
         operation = stack.pop()

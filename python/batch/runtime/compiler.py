@@ -35,9 +35,9 @@ class CompileError(Exception):
 def compiler() -> str:
     """Returns the path of batch-compile.
 
-    Tries, in this order, $BATCH_COMPILE, the folder of the package, the PATH, and build/bin of
-    the source tree that contains the package. Raises a CompileError if none has the program,
-    or if $BATCH_COMPILE is not a program.
+    Tries, in this order, $BATCH_COMPILE, the directory of the package, the PATH, and build/bin of
+    the source tree that contains the package. Raises a CompileError if none has the program, or if
+    $BATCH_COMPILE is not a program.
     """
     root = os.path.dirname(os.path.dirname(FOLDER))
     wanted = os.environ.get("BATCH_COMPILE")
@@ -51,8 +51,8 @@ def compiler() -> str:
                  os.path.join(root, "build", "bin", "batch-compile")):
         if path and os.access(path, os.X_OK):
             return path
-    raise CompileError("cannot find batch-compile; build it with scripts/demo of the Batch "
-                       "sources, and put it on the PATH or set $BATCH_COMPILE")
+    raise CompileError("cannot find batch-compile; build it with scripts/demo in the Batch "
+                       "source tree, and put it on the PATH or set $BATCH_COMPILE")
 
 
 @functools.cache
@@ -99,7 +99,7 @@ def clear_cache() -> None:
 
 @contextlib.contextmanager
 def _locked(path):
-    """Locks a file, so that processes compile the same model only once."""
+    """Locks a file so that processes compile the same model only once."""
     with open(path, "w") as file:
         if fcntl:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -109,7 +109,7 @@ def _locked(path):
 def _shrink(folder, cached):
     """Removes the least recently used models, except `cached`, until the cache fits its limit.
 
-    Also removes files that killed processes left behind.
+    Also removes files left by killed processes.
     """
     entries = []
     names = set(os.listdir(folder))
@@ -188,7 +188,7 @@ def _run(command, text, what, progress):
 
 
 def _decisions(path, arguments, text, what, progress):
-    """Returns the compiler's remarks on its decisions; runs it again without generating code."""
+    """Runs the compiler again without generating code, and returns its remarks on its decisions."""
     return json.loads(_run([path, "-", "--explain-json", *arguments], text, what,
                            progress)), what
 
@@ -200,7 +200,7 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
 
     source: path of an MLIR file, or MLIR text (str or bytes that contain a newline).
     sizes: values of the sizes that the model names, such as {"H": 512}.
-    strategy, instances: options of batch-compile: where control runs, and the number of
+    strategy, instances: options of batch-compile: where control flow runs, and the number of
         instances in a mini-batch. The number affects the decisions for some models.
     options: other options of batch-compile. Options that write files raise a ValueError.
     progress: whether stderr shows a progress line; None: only if it is a terminal.
@@ -224,8 +224,8 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
     arguments += [f"--size={name}={int(size)}" for name, size in sorted((sizes or {}).items())]
     for option in options:
         if option.startswith(("-o", "--write-params")):
-            raise ValueError(f"option {option!r} writes a file, which a model from the cache would "
-                             "not do; run batch-compile instead")
+            raise ValueError(f"option {option!r} writes a file, which a cached model would not do; "
+                             "run batch-compile instead")
     arguments += list(options)
 
     path = compiler()
@@ -252,7 +252,7 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
 
 
 def _take(cached, path, arguments, text, what, progress):
-    """Returns a model from the cache; compiles it if it is missing or damaged."""
+    """Returns a model from the cache. Compiles it if it is missing or damaged."""
     folder = os.path.dirname(cached)
     os.makedirs(folder, exist_ok=True)
     while True:

@@ -73,8 +73,8 @@ class NodeReader:
     Nodes are tuples of a variant's name and its fields.
     """
 
-    # Function from the name of a data type and a class to how its objects are read. None: only
-    # tuples are read. transforms.forest.ViewReader defines it.
+    # Function that maps the name of a data type and a class to the way to read its objects. None:
+    # only tuples are read. transforms.forest.ViewReader defines it.
     reader = None
 
     def __init__(self, variants):

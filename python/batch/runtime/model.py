@@ -86,12 +86,12 @@ class Model:
 
         parameters: {"W": array, ...}, or the path of a safetensors file.
         threads: number of workers; None: one for each core that the process may use.
-        lanes: number of instances in progress at once in lock step; 0: all.
-        max_steps: maximum number of rounds of loops and calls of recursions for each instance,
-            or of blocks in lock step; None: no limit.
-        stack_depth: depth of the stack for recursions in lock step.
-        partial_results: keep the results of instances that end if others do not.
-            Function.failures maps the others to the reasons.
+        lanes: number of instances in progress at once in lockstep; 0: all.
+        max_steps: maximum number of rounds of loops and recursive calls for each instance, or of
+            blocks in lockstep; None: no limit.
+        stack_depth: depth of the stack for recursions in lockstep.
+        partial_results: keep the results of successful instances if others fail. Function.failures
+            maps the failed instances to the reasons.
         bits: int16 parameters contain the bits of bfloat16.
 
         Raises a TypeError if an option is not an integer, and a ValueError if it is too large.
@@ -135,7 +135,7 @@ def read_structures(model, given, reading, instances):
 class Function:
     """Model with its parameters; called with a mini-batch.
 
-    Functions are thread-safe: threads that call one at the same time use separate workers.
+    Functions are thread-safe: threads that call one concurrently use separate workers.
     """
 
     def __init__(self, model: Model, parameters: _native.Parameters,
@@ -172,7 +172,7 @@ class Function:
         """Runs a mini-batch and returns an Explanation.
 
         It contains the compiler's decisions. For each part of the model, it also contains the
-        number of instances for which the part ran at once.
+        number of instances on which the part ran at once.
         """
         return explain_run(self, *self._given(arguments, named))
 
@@ -257,7 +257,7 @@ class Function:
 
     def quick(self, instances: int, reads: Sequence[int], types: list[Any],
               put: Any) -> Any:
-        """Returns a native object that does what run() does for dense arrays.
+        """Returns a native object that performs run() for dense arrays.
 
         `put` converts the results.
         """

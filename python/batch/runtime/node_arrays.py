@@ -34,7 +34,8 @@ def _whole(what, value):
 
 
 def _array(value):
-    """Returns a NumPy array, or a PyTorch tensor unchanged: NumPy lacks some of its dtypes."""
+    """Returns a NumPy array, or a PyTorch tensor unchanged, because NumPy lacks some PyTorch
+    dtypes."""
     return value if type(value).__module__ == "torch" else numpy.asarray(value)
 
 
@@ -245,7 +246,7 @@ def _empty(field):
 def join_forests(model, parts):
     """Joins several forests, and returns the roots by name and the nodes.
 
-    Each instance has its nodes of all forests.
+    Each instance has its nodes from all forests.
     """
     if len(parts) == 1:
         return parts[0]

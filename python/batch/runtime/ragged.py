@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Ragged:
-    """Rows of all instances, one after the other, and the offset of each instance's rows.
+    """Rows of all instances, one after another, and the offset of each instance's rows.
 
     values: array whose first dimension is the number of rows.
     offsets: int64 array with one more entry than there are instances.

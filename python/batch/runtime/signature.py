@@ -1,7 +1,7 @@
 """Signatures of functions in the text of a module: names of arguments and results.
 
-The parser reads only the text between a function's name and its body. Only attributes are
-written, so that line numbers do not change.
+The parser reads only the text between a function's name and its body. Only attributes are written,
+so line numbers do not change.
 """
 
 import re
@@ -50,7 +50,7 @@ class Text:
         return _tokens(self.text, at)
 
     def next(self, at):
-        """Returns the position of the next token, and the token, which is "" at the end."""
+        """Returns the position of the next token and the token, which is "" at the end."""
         return next(self.tokens(at), (len(self.text), ""))
 
     def close(self, at):
@@ -92,7 +92,7 @@ class Text:
 
     def changed(self):
         parts, at = [], 0
-        # Changes at the same position remain in the order in which they were made.
+        # Changes at the same position remain in their original order.
         for start, end, text in sorted(self._changes, key=lambda change: change[:2]):
             parts += [self.text[at:start], text]
             at = end

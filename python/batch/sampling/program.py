@@ -78,7 +78,8 @@ module {{
 def _folded(closed):
     """Returns a closed jaxpr in which values that depend on constants only are computed.
 
-    They are computed once for all draws. Values that depend on no array, such as zeros, stay code.
+    They are computed once for all draws. Values that do not depend on an array, such as zeros,
+    remain code.
     """
     jaxpr, constants = open_jaxpr(closed)
     known = dict(zip(jaxpr.constvars, constants))

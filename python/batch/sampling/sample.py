@@ -131,15 +131,15 @@ def sample(target: Callable[..., Any], *, chains: int = 4, lanes: int | None = N
     warmup: number of transitions of each chain that fit the step size and the mass matrix, in the
         windows of Stan.
     draws: number of draws of each chain after warm-up.
-    lanes: number of chains that run at once in lock step. None: 16 if the density reads more than
-        a megabyte of data, else each worker runs one chain after the other.
+    lanes: number of chains that run at once in lockstep. None: 16 if the density reads more than a
+        megabyte of data, else each worker runs one chain after another.
     seed: a number or a JAX key. A draw depends only on the seed, its chain and its number. It does
         not depend on `lanes`, `threads` and the other chains.
     model_args, model_kwargs: arguments of a NumPyro model.
     init: for a log density, the starts of the chains: floating-point arrays of shape (chains, …).
         For a model, a NumPyro initialization strategy; None: init_to_uniform.
-    algorithm: selects a draw from the points of a trajectory. "multinomial": by the odds of the
-        points. "slice": from the points in a slice.
+    algorithm: selects a draw from the points of a trajectory. "multinomial": in proportion to their
+        probabilities. "slice": from the points in a slice.
     mass: form of the mass matrix, "diagonal" or "dense".
     target_accept: mean acceptance probability that the step size is fitted to, between 0 and 1.
     max_depth: maximum number of doublings of a trajectory, at most 16.

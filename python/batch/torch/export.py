@@ -96,7 +96,7 @@ def array(tensor, name):
 # --- the graph ---------------------------------------------------------------------------
 
 class _Out:
-    """PyTorch's description of a result: operation, shape, PyTorch dtype and JAX dtype."""
+    """PyTorch description of a result: operation, shape, PyTorch dtype and JAX dtype."""
 
     def __init__(self, name, value):
         self.name, self.shape = name, tuple(value.shape)

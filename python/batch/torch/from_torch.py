@@ -126,7 +126,7 @@ class Cell:
                 return leaf if wanted is not None else 0
             raise ValueError(f"{self.__name__}: input {i} is a constant of the cell; expected "
                              f"{wanted!r} as in the example, got {leaf!r}; for other values, "
-                             "make a cell with another example")
+                             "create a cell from another example")
         value = converted(leaf, f"input {i}")
         dtype = jax_dtype(wanted.dtype)
         if getattr(value, "weak_type", False) and \
@@ -135,7 +135,7 @@ class Cell:
         if value.shape != tuple(wanted.shape) or value.dtype != dtype:
             raise ValueError(f"{self.__name__}: input {i} is {described(value)}; expected "
                              f"{dtype}{list(wanted.shape)} as in the example; map the cell over "
-                             "instances with batch.vmap, or make a cell with another example")
+                             "instances with batch.vmap, or create a cell from another example")
         return value
 
 

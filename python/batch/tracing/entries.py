@@ -68,9 +68,9 @@ def _source(name):
 
 @contextlib.contextmanager
 def answered_questions():
-    """Context that answers Python's questions about row counts.
+    """Context that answers questions of Python about row counts.
 
-    Raises LoweringError where Python uses a row count in an unsupported way.
+    Raises LoweringError if Python uses a row count in an unsupported way.
     """
     state = question_state
     before = state.is_traced, state.answer

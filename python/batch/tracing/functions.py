@@ -2,8 +2,8 @@
 
 Tracing runs a function once for each variant that the function distinguishes. The fields of a
 traced value represent any value. Questions about an argument (`match`, `isinstance`) are answered
-with one variant after the other. Each run therefore follows one path and returns one jaxpr. A call
-is an equation. Its result type comes from a path without calls of unknown type.
+with one variant after another. Each run therefore follows one path and returns one jaxpr. A call is
+an equation. Its result type comes from a path without calls of unknown type.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def variables(atoms):
 def evaluate(equations, known, results):
     """Returns the values of the atoms `results`.
 
-    equations: equations without control, which compute the atoms.
+    equations: equations without control flow, which compute the atoms.
     known: dictionary from variables to known values.
     """
     known = dict(known)
@@ -94,7 +94,7 @@ def is_key(aval):
 
 
 def words_of(aval):
-    """Returns the type of a key's two uint32 Threefry words; returns other types unchanged.
+    """Returns the type of a key's two uint32 Threefry words, or any other type unchanged.
 
     Raises LoweringError for keys of another generator.
     """

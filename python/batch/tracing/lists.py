@@ -1,4 +1,4 @@
-"""Construction of nodes and lists, and walks over lists, in traced functions."""
+"""Construction of nodes and lists, and traversals of lists, in traced functions."""
 
 import dataclasses
 
@@ -113,7 +113,7 @@ def _elements(values):
 
 
 def _walk(name, function, init, values):
-    """Traces the body of a walk over lists.
+    """Traces the body of a traversal of lists.
 
     Returns (body, number of outer values, operands, declared types). The body reads the outer
     values, and the operands of its equation begin with them. The declared types are those of
@@ -158,7 +158,7 @@ def _walk(name, function, init, values):
 
 
 def _close(body):
-    """Turns values of enclosing functions into the first arguments of a body; returns them."""
+    """Makes values of enclosing functions the first arguments of a body, and returns them."""
     outside = {}
     for arm in body.arms:
         for value in arm.closed.consts:

@@ -12,7 +12,7 @@ import jaxlib
 from batch.core.errors import LoweringError
 from batch.core.package import FOLDER
 
-# Folders whose frames do not belong to the user.
+# Directories whose frames do not belong to the user.
 OWN_FOLDERS = tuple(os.path.join(folder, "") for folder in (
     FOLDER, *(os.path.dirname(os.path.abspath(file)) for file in (jax.__file__, jaxlib.__file__))))
 _LIBRARY = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
@@ -67,7 +67,7 @@ def user_location(traceback=None):
 
 
 def unknown_extent(equation):
-    """Returns the error for an equation that requires a static extent where extents differ."""
+    """Returns the error for an equation that requires a static extent although extents differ."""
     types = ", ".join(atom.aval.str_short() for atom in equation.invars)
     return LoweringError(f"{describe_place(equation)}{equation.primitive.name} of {types} is not "
                          "supported for extents that differ between instances; process the rows "

@@ -85,7 +85,7 @@ def are_same(arms):
 
 
 def advance(script, first, asked):
-    """Changes a script to that of the next path; returns False after the last path.
+    """Advances a script to the next path; returns False after the last path.
 
     The last entry with an unused variant gets its next variant. The leading `first` entries do not
     change.
@@ -133,11 +133,11 @@ class Body:
         self.arms, self._pending = [], [[]]
         self.tree = self.avals_out = self.kinds_out = None
         self.unknown = None  # error that left paths pending
-        self._first = ""  # variants on the path that the types of the results come from
-        self._declared = None  # declaration that they come from instead, for messages
+        self._first = ""  # variants on the path that determines the types of the results
+        self._declared = None  # declaration that determines the types instead, for messages
 
     def explore(self, root=None):
-        """Runs the pending paths; a path stays pending if a call's result is unknown.
+        """Runs the pending paths. A path stays pending if the result of a call is unknown.
 
         Returns whether no path is pending.
         """

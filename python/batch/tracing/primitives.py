@@ -7,7 +7,7 @@ from jax.extend import core
 from batch.core.adt import fields_of
 from batch.core.types import Data, List, Scalar
 
-# Type of data values and lists in a jaxpr: a number that no equation computes with.
+# Type of data values and lists in a jaxpr: a number that no equation uses.
 HANDLE = jax.core.ShapedArray((), jnp.int32)
 
 
@@ -42,7 +42,7 @@ def _primitive(name, results, kinds_out=None):
             "@batch.function; apply them to functions of arrays")
 
     def each(values, dims, **params):
-        """Maps one lane after the other; independent lanes still run together."""
+        """Maps one lane after another; independent lanes still run together."""
         if kinds_out is None or any(kinds_out(**params)):
             refuse()
         mapped = [jnp.moveaxis(value, dim, 0) for value, dim in zip(values, dims)

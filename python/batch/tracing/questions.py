@@ -25,7 +25,7 @@ from batch.tracing.extents import symbols_of
 from batch.tracing.locations import OWN_FOLDERS, user_location
 
 _MOST = 32  # maximum number of questions on one path
-_FEW = 64  # maximum number of row counts that are tried one after the other
+_FEW = 64  # maximum number of row counts that are tried one after another
 
 
 class _State(threading.local):
@@ -157,7 +157,7 @@ _MADE = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
 
 
 def _user():
-    """Returns the frame that makes the comparison, or None if it is not user code."""
+    """Returns the frame that performs the comparison, or None if it is not user code."""
     frame = sys._getframe(2)
     while frame and frame.f_code.co_name in _MADE and frame.f_code.co_filename[0] == "<":
         frame = frame.f_back  # generated method of a dataclass

@@ -1,4 +1,4 @@
-"""Cache keys of JAX traces; functions that compute the same have equal keys.
+"""Cache keys of JAX traces. Functions that compute the same results have equal keys.
 
 A trace contains everything that a function computes. This includes reads of arguments, of
 closed-over arrays, of globals and of other state. A function is therefore traced at every call,

@@ -109,7 +109,8 @@ class ListValue:
         The elements are numbers or tensors. Raises TypeError for a list of data.
         """
         if isinstance(element_of(self._kind), Data):
-            raise TypeError(f"{describe_type(self._kind)} has no array because its elements are values of a data type; use list.map(f) for an array of the results of f")
+            raise TypeError(f"{describe_type(self._kind)} has no array because its elements are "
+                            "values of a data type; use list.map(f) for an array of results")
         return self.map(lambda element: element)
 
     def __jax_array__(self) -> jax.Array:
@@ -128,7 +129,7 @@ class ListValue:
     def fold(self, function: Callable[..., PyTree], init: PyTree, *others: Any) -> PyTree:
         """Returns the last carry of `carry = function(carry, element)`.
 
-        Elements are processed one after the other. The result has the types of `init`. Raises
+        Elements are processed one after another. The result has the types of `init`. Raises
         TypeError if `function` returns other types.
 
         function: called with the carry, an element, and an element or row of each of `others`.

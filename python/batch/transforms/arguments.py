@@ -43,7 +43,7 @@ def copy_axes(axes):
 
 
 def key_words(leaf):
-    """Returns the raw words of a PRNG key; returns any other argument unchanged."""
+    """Returns the raw words of a PRNG key, or any other argument unchanged."""
     if isinstance(leaf, (Bound, Ragged, Forest)):
         return leaf
     aval = jax.typeof(leaf)
@@ -116,7 +116,7 @@ def ragged_types(leaves, types):
 
 
 def to_result(array, aval):
-    """Converts a result, of one or of all instances, to the JAX array that a caller gets."""
+    """Converts a result, of one or of all instances, to the JAX array that the caller receives."""
     is_weak, is_key = form_of(aval)
     array = to_jax(array, is_weak)
     return key_of(array) if is_key else array

@@ -33,7 +33,7 @@ def is_plain(dtype):
 def for_runtime(array, dtype, axis=UNMAPPED):
     """Returns a NumPy array for the runtime, with dimension `axis` of the argument first.
 
-    Usually makes no copy. Calls no JAX function, since JAX may be waiting for the caller.
+    Usually creates no copy. Calls no JAX function, because JAX may be waiting for the caller.
     """
     array = numpy.asarray(array)
     if array.dtype != dtype:
@@ -75,7 +75,7 @@ def shaped_array(shape, dtype, is_weak):
 def _place(default, client):
     """Returns the sharding and the devices of arrays without an explicit placement.
 
-    The arguments, JAX's default device and its client, serve as the cache key only.
+    The arguments, the default JAX device and its client, are only the cache key.
     """
     with jax.ensure_compile_time_eval(), own_options():
         sharding = jnp.asarray(numpy.zeros(1, bool)).sharding

@@ -17,7 +17,7 @@ from batch.transforms.primitive import vmap_by_jax, vmap_p
 
 
 class Call:
-    """A call with checked arguments; it serves all calls with arguments of the same kinds.
+    """A call with checked arguments. It is used for all calls with arguments of the same kinds.
 
     axes: for each leaf of the arguments, a non-negative axis or UNMAPPED.
     tree: structure of the results.
@@ -37,7 +37,7 @@ class Call:
             try:
                 return self.tree.unflatten(self.quick(leaves, *default_place()))
             except TypeError:
-                pass  # an array has been deleted; the path below raises JAX's error
+                pass  # an array has been deleted; the path below raises the JAX error
             except Exception as error:
                 self.compiled.source_map.explain(error)
                 raise

@@ -102,10 +102,11 @@ class Compiled:
             return self._model
 
     def _strategy(self):
-        """Returns the strategy: lock step if lanes can refill with a gain, else the requested one.
+        """Returns the strategy: lockstep if refilling lanes improves performance, else the
+        requested one.
 
-        Without a loop all instances take equally long, so refilling gains nothing. Arrays
-        whose extents differ between instances do not run in lock step.
+        Without a loop, all instances take equally long, so refilling has no benefit. Arrays whose
+        extents differ between instances do not run in lockstep.
         """
         strategy = self._options["strategy"]
         refills = strategy == "auto" and self._options.get("refill") and \
@@ -148,7 +149,7 @@ class Compiled:
         given.update(self._constants)
         keeps = keeps and all(isinstance(value, (jax.Array, Bound))
                               for value in given.values())
-        # Runs without the lock: a JAX array may wait for a callback that needs the lock.
+        # Runs without the lock, because a JAX array may wait for a callback that needs the lock.
         values = [value.value if isinstance(value, Bound) else value
                   for value in given.values()]
         function = model.bind(
@@ -211,7 +212,7 @@ class Compiled:
         raise FloatingPointError(f"invalid value ({name}) encountered in {where}")
 
     def _find(self, leaves, axes, row, where):
-        """Runs an instance in JAX, which checks each operation; returns if JAX cannot run it."""
+        """Runs an instance in JAX, which checks each operation. Returns if JAX cannot run it."""
         avals = [v.aval for v in self.closed.jaxpr.invars]
         if self.recursion or extent_names(aval.shape for aval in avals):
             return
@@ -234,7 +235,7 @@ class Compiled:
             leaves, self.dtypes, self.closed.jaxpr.invars) if not is_empty(v.aval)]
 
     def explain(self, leaves, axes, size, name):
-        """Runs the function; returns an explanation of the compiler's decisions and of the run.
+        """Runs the function and returns an explanation of the compiler's decisions and of the run.
 
         name: the function's name in the explanation.
         """
@@ -278,7 +279,7 @@ class Compiled:
             leaf.dtype == self.dtypes[i]
 
     def _values(self, leaves, axes, as_they_are=True):
-        """Returns the arguments as the runtime reads them.
+        """Returns the arguments in the form in which the runtime reads them.
 
         as_they_are: whether the runtime may read them in place.
         """

@@ -252,7 +252,7 @@ class ViewReader(NodeReader):
                       field.lists, field.is_index, field.data_type)
 
     def reader(self, data, cls):
-        """Returns how nodes of a class are read, or None if the class is not registered.
+        """Returns the way to read nodes of a class, or None if the class is not registered.
 
         The result is a view's function, or a variant's name with its fields. Each field is
         a pair: its name, and the attribute of this name in the class or None.
@@ -296,7 +296,7 @@ def _member(cls, name):
 
 
 def model_arguments(model, leaves, values, size):
-    """Returns the arguments of a model as the runtime reads them, and all nodes.
+    """Returns the arguments of a model in the form in which the runtime reads them, and all nodes.
 
     leaves: all arguments by name, some of which are forests.
     values: values of the arguments, None for forests; further values remain at the end.

@@ -36,7 +36,7 @@ class Function(Defined, Generic[P, R]):
 
 
 def function(f: Callable[P, R]) -> Function[P, R]:
-    """Turns f into a function on values of data types, which may call itself.
+    """Makes f a function on values of data types, which may call itself.
 
         @batch.function
         def total(tree: Tree):

@@ -150,7 +150,7 @@ def _batches(reader, mapped, count, ordered):
 
 
 def _stream(reader, mapped, lanes, ordered):
-    """Yields the results of elements as their lanes end."""
+    """Yields the results of elements as their lanes finish."""
     reader.want(1)
     reader.wait()
     if not len(reader):
@@ -271,7 +271,7 @@ def map(f: Callable[..., Any], xs: Any, lanes: int = 64, *, ordered: bool = True
         threads: int | None = None, strategy: str = "auto", stack_depth: int = 64) -> Any:
     """Maps f over elements, like jax.lax.map(f, xs, batch_size=lanes), with lanes that refill.
 
-    A lane whose element has ended takes the next element immediately.
+    A lane that finishes its element takes the next one immediately.
 
     xs: the elements, in one of these forms. If f is annotated to take a data type, elements
         are values of that type.
@@ -279,14 +279,15 @@ def map(f: Callable[..., Any], xs: Any, lanes: int = 64, *, ordered: bool = True
         are arrays.
         If xs is a list, elements are trees of arrays with equal types, except for the first
         extents of arrays. The results are a list.
-        If xs is an iterator, which may be infinite, the results are an iterator, which yields
-        them as lanes end. A separate thread reads xs, at most 2 * lanes elements ahead, or
-        16 * lanes while one result takes long. Values of a data type from an iterator run
-        `lanes` at a time, or fewer if the next one is late.
+        If xs is an iterator, which may be infinite, the results are an iterator, which yields them
+        as lanes finish. A separate thread reads xs, at most 2 * lanes elements ahead, or 16 * lanes
+        while one result takes long. Values of a data type from an iterator run `lanes` at a time,
+        or fewer if the next one is late.
     lanes: number of elements in progress at once, from 1 to 2**30 - 1.
-    ordered: if False, the results are an iterator of (index, result) pairs, as they end.
+    ordered: if False, the results are an iterator of (index, result) pairs, as they become
+        available.
     threads: number of workers; None: one per core.
-    strategy: where control runs (docs/reference/pipelines.md); iterators run in lock step.
+    strategy: where control flow runs (docs/reference/pipelines.md); iterators run in lockstep.
     stack_depth: as in batch.vmap.
 
     Raises TypeError if f is not callable. Raises ValueError if `lanes` is out of range, if

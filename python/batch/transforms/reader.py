@@ -52,9 +52,9 @@ class Here:
 class Thread:
     """Reads an iterator, whose next() may block indefinitely, in a separate thread.
 
-    The thread reads no more than want() allows. It has the caller's context variables and
-    JAX options. `stream` is a weak reference to a stream. The thread wakes it when an element
-    becomes available after none was.
+    The thread reads no more than want() allows. It uses the caller's context variables and JAX
+    options. `stream` is a weak reference to a stream. The thread wakes it when an element becomes
+    available after none was.
     """
 
     def __init__(self, elements):

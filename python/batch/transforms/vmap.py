@@ -88,7 +88,7 @@ class Mapped(Generic[R]):
         self.lock: Any = threading.RLock()
 
     def __call__(self, *arguments: Any, **named: Any) -> R:
-        if self.data:  # converted once, for all uses below
+        if self.data:  # converted once for all uses below
             arguments, named = self._forests(arguments, named)
         leaves, tree = arguments, None  # a tuple of arrays needs no tree
         kinds = list(map(cache_key, leaves))
@@ -114,7 +114,7 @@ class Mapped(Generic[R]):
     def explain(self, *arguments: Any, **named: Any) -> Explanation:
         """Runs the function, and returns an Explanation.
 
-        It contains the compiler's decisions, and for each line of the function the number of
+        It contains the compiler's decisions and, for each line of the function, the number of
         instances that ran it together. Raises TypeError under a JAX transformation.
         """
         leaves, call = self._checked(arguments, named)
@@ -146,7 +146,7 @@ class Mapped(Generic[R]):
             types = ragged_types(leaves, list(map(instance_type, avals, axes)))
             compiled, results = self.compile(types,
                                              [axis is UNMAPPED for axis in axes], tree)
-        except LoweringError as error:  # add a location: an argument's type has no line
+        except LoweringError as error:  # add a location, because an argument's type has no line
             if re.match(r".*:\d+ \(in ", str(error)):
                 raise
             raise LoweringError(user_location() + str(error)) from None
@@ -260,19 +260,19 @@ def vmap(f: Callable[..., R], in_axes: PyTree = 0, out_axes: PyTree = 0,
          stack_depth: int = 64) -> Mapped[R]:
     """Maps f over a batch, like jax.vmap; each lane runs its own loops and branches.
 
-    Under `jax.vmap` a loop runs until its slowest lane has ended, and both sides of a
-    conditional run. Under `batch.vmap` a lane that has ended costs nothing, and results do
-    not depend on the batch. f is traced once for each kind of arguments, and compiled once
-    for any number of lanes. The results equal those of jax.vmap, up to rounding.
+    Under `jax.vmap`, a loop runs until its slowest lane finishes, and both branches of a
+    conditional run. Under `batch.vmap`, a finished lane costs nothing, and results do not depend on
+    the batch. f is traced once for each kind of arguments, and compiled once for any number of
+    lanes. The results equal those of jax.vmap, up to rounding.
 
     in_axes, out_axes, axis_size: as in jax.vmap. Arguments with in_axes=None, and arrays
-        that f closes over, are parameters. JAX arrays are copied once, as long as the same
-        ones are passed. Other arrays are copied once if they are bound with batch.bind.
-    lanes: maximum number of lanes in progress at once, in lock step; 0: all.
+        that f closes over, are parameters. JAX arrays are copied once, as long as the same arrays
+        are passed. Other arrays are copied once if they are bound with batch.bind.
+    lanes: maximum number of lanes in progress at once, in lockstep; 0: all.
     threads: number of workers; None: one per core.
-    strategy: where control runs (docs/reference/pipelines.md).
-    stack_depth: maximum depth of nested calls of a recursion in lock step. Each lane has a
-        stack of this size.
+    strategy: where control flow runs (docs/reference/pipelines.md).
+    stack_depth: maximum depth of nested calls of a recursion in lockstep. Each lane has a stack of
+        this size.
 
     Raises TypeError if f is not callable. Raises LoweringError if `axis_name` is given: lanes
     do not wait for each other.
@@ -284,7 +284,7 @@ def vmap(f: Callable[..., R], in_axes: PyTree = 0, out_axes: PyTree = 0,
         raise TypeError(f"batch.vmap expects a function, got {f!r}")
     check_tree(in_axes, "in_axes")
     check_tree(out_axes, "out_axes")
-    # Cached calls depend on the axes, which the caller may change: copies do not change.
+    # Cached calls depend on the axes. The caller may change these, but not the copies.
     return Mapped(f, copy_axes(in_axes), copy_axes(out_axes), axis_size,
                   {"lanes": lanes, "threads": threads, "strategy": strategy,
                    "stack_depth": stack_depth})

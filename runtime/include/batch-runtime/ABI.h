@@ -144,7 +144,7 @@ typedef struct BatchIndexError {
 typedef struct BatchVariable {
   char *tops;
   char *stack;     ///< entry d of lane l is row d*lanes + l; null: no stack
-  int64_t *depths; ///< by lane: the number of entries
+  int64_t *depths; ///< for each lane: the number of entries
 } BatchVariable;
 
 /// The outcome of an instance of a lockstep program: 0 for success, else one of
@@ -173,27 +173,29 @@ typedef struct BatchLanes {
                          ///< one; 0 without frames
   int64_t count;         ///< lanes that run the current block
   int64_t masked;        ///< 1: it runs on all lanes; others' results are lost
-  int64_t *instances;    ///< by lane; -1: none
-  int64_t *blocks;       ///< by lane: the block it waits for, counted from the
-                         ///< first frame; -1: none
-  int64_t *laneSteps;    ///< by lane: blocks that its instance has run
+  int64_t *instances;    ///< indexed by lane; -1: none
+  int64_t *blocks;       ///< for each lane: the block it waits for, counted
+                         ///< from the first frame; -1: none
+  int64_t *laneSteps;    ///< for each lane: blocks that its instance has run
   int32_t *active;       ///< lanes that run the current block, in order
   int64_t *returns;      ///< blocks to return to, laid out like `stack`
-  int64_t *returnDepths; ///< by lane
+  int64_t *returnDepths; ///< indexed by lane
   BatchVariable *variables;
-  BatchStep *steps;       ///< by block; operand rows are `active`
+  BatchStep *steps;       ///< indexed by block; operand rows are `active`
   BatchStep *maskedSteps; ///< like `steps`; operand rows are all lanes
-  const int64_t *costs;   ///< by block: cost of running it on a lane
-  int64_t *waiting;       ///< by frame and block: lanes that wait for it
-  int64_t *since;         ///< likewise: step at which the first of these lanes
-                          ///< arrived
-  int64_t *runs;          ///< by block: number of times that it ran
-  int64_t *laneRuns;      ///< by block: total number of lanes that ran it
-  int64_t *ends;          ///< by instance: a BatchLaneEnd and its block, or 0
+  const int64_t *costs;   ///< for each block: cost of running it on a lane
+  int64_t *waiting;       ///< for each frame and block: lanes that wait for it
+  int64_t *since;         ///< for each frame and block: step at which the first
+                          ///< of these lanes arrived
+  int64_t *runs;          ///< for each block: number of times that it ran
+  int64_t *laneRuns;      ///< for each block: total number of lanes that ran it
+  int64_t *ends;          ///< for each instance: a BatchLaneEnd and its block,
+                          ///< or 0
   int64_t lowCost;        ///< blocks that cost less run first, without a state
   const int64_t *states;  ///< hash table of states: the hash, 0 if the slot is
                           ///< free; the block that runs next, -1 if it is free
-  int64_t lastSlot;       ///< of the table; its size is a power of two
+  int64_t lastSlot;       ///< last slot of the table, whose size is a power of
+                          ///< two
   int64_t unknownStates;  ///< steps in states that the table lacks
   void *trace;            ///< on the host, if lanes are traced, or null
   const int64_t *ready;   ///< for streams on the host: number of instances that
@@ -219,18 +221,21 @@ typedef struct BatchUnit {
                 ///< than one, `setBytes` bytes precede it
   int64_t numInstances;
   int64_t maxRounds; ///< maximum number of rounds of an instance
-  int64_t *ends;     ///< by instance: 0 for success, or the 1-based number in
-                     ///< the descriptor of the loop that took too many rounds
+  int64_t *ends;     ///< for each instance: 0 for success, or the 1-based
+                     ///< number in the descriptor of the loop that took too
+                     ///< many rounds
   int64_t tasks;     ///< tasks that the unit counts as its own
   int64_t shares;    ///< tasks of which it ran a share; only the first unit's
                      ///< count is used
   int64_t batches;   ///< steps of `tasks`
   int64_t sharedBatches; ///< steps of `shares`
   int64_t barriers;      ///< barriers that it counts for all units
-  int64_t copiedBytes;   ///< of arguments that change, and of results
-  char *nodeRows;       ///< of all units: the descriptor's `nodeBytes` for each
-                        ///< node of the input
-  int64_t *nodeResults; ///< of the unit: `nodeCells` for each node of the input
+  int64_t copiedBytes;   ///< bytes copied of arguments that change, and of
+                         ///< results
+  char *nodeRows;       ///< rows of all units: the descriptor's `nodeBytes` for
+                        ///< each node of the input
+  int64_t *nodeResults; ///< results of the unit: `nodeCells` for each node of
+                        ///< the input
   void *trace; ///< on the host, if the unit's tasks are traced, or null
 } BatchUnit;
 
@@ -274,8 +279,8 @@ typedef struct BatchInstancesLaunch {
 /// The progress of a block of a persistent kernel. Its first thread writes
 /// this, and the host reads it while the kernel runs.
 typedef struct BatchBlockControl {
-  uint32_t arrivals; ///< at barriers of all blocks; bit 31: the block has
-                     ///< exited
+  uint32_t arrivals; ///< arrivals at barriers of all blocks; bit 31: the block
+                     ///< has exited
   uint32_t ended;    ///< 1: all its threads have reached the end of the kernel
   int64_t progress;  ///< 0: no step has begun; else, in the high and low
                      ///< halves: plan (from 1) and number of the last step; for
@@ -286,7 +291,7 @@ typedef struct BatchBlockControl {
 /// The barrier among a persistent kernel's blocks, and the progress of each
 /// block. All bytes are 0 when the kernel starts.
 typedef struct BatchDeviceControl {
-  uint32_t arrivals; ///< of all blocks at all barriers, modulo 2^32
+  uint32_t arrivals; ///< arrivals of all blocks at all barriers, modulo 2^32
   uint32_t padding0[31];
   uint32_t timedOut; ///< 1: a block has waited too long, and all blocks have
                      ///< exited

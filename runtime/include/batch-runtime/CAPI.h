@@ -7,16 +7,16 @@
 /*
  * The runtime in plain C99, for C and for languages that call C: open a model,
  * bind its parameters once, run many mini-batches. docs/how-to/run-from-c.md
- * has a program.
+ * contains an example program.
  *
  * Every function that can fail returns a BatchStatus; batchLastError() then
  * returns a message for the calling thread. The `Free` function of a type
- * releases its objects, and accepts null. The objects that they were made from
- * may be released earlier.
+ * releases its objects and accepts null. The objects from which they were
+ * created may be released earlier.
  *
- * Models and parameters are thread-safe; a session serves one call at a time.
- * This interface has the version of the ABI: batchModelOpen() fails in a
- * program that was compiled with another version of this header.
+ * Models and parameters are thread-safe; a session handles one call at a time.
+ * The version of this interface is the ABI version, so batchModelOpen() fails
+ * in a program that was compiled with another version of this header.
  */
 #ifndef BATCH_RUNTIME_CAPI_H
 #define BATCH_RUNTIME_CAPI_H
@@ -39,8 +39,8 @@ typedef enum BatchStatus {
   BATCH_STATUS_NO_MEMORY = 4
 } BatchStatus;
 
-/** Returns the error message of the last failed call of this thread; "" if none
- * has failed. Lives until the next call that fails. */
+/** Returns the error message of the last failed call of this thread, or "" if
+ * none has failed. Valid until the next call that fails. */
 const char *batchLastError(void);
 
 /** Returns the BATCH_ABI_VERSION of the library. */
@@ -53,16 +53,16 @@ int32_t batchAbiVersion(void);
 /** A compiled object. */
 typedef struct BatchModel BatchModel;
 
-/** Opens a file that batch-compile made. */
+/** Opens a file that batch-compile created. */
 #define batchModelOpen(path, model)                                            \
   batchModelOpenVersion(BATCH_ABI_VERSION, path, model)
 BatchStatus batchModelOpenVersion(int32_t version, const char *path,
                                   BatchModel **model);
-/** Uses an object that is linked into the program and lives as long as it. */
+/** Uses an object that is linked into the program and exists as long as it. */
 BatchStatus batchModelAdopt(const BatchObject *object, BatchModel **model);
 void batchModelFree(BatchModel *model);
 
-/** Returns the descriptor, JSON (docs/reference/abi.md). Lives as long as the
+/** Returns the descriptor as JSON (docs/reference/abi.md). Valid as long as the
  * model. */
 const char *batchModelDescriptor(const BatchModel *model);
 
@@ -79,23 +79,23 @@ typedef enum BatchElementType {
   BATCH_TYPE_F64 = 9
 } BatchElementType;
 
-/** A parameter, an argument, an output, or a field of a variant. Pointers live
- * as long as the model. */
+/** A parameter, an argument, an output, or a field of a variant. Pointers are
+ * valid as long as the model. */
 typedef struct BatchField {
   const char *name;
   /** The type in words: "list of tensor<4xf32>". */
   const char *description;
   /** Element type; BATCH_TYPE_I64 for indices and for nodes. */
   BatchElementType type;
-  /** Rank of one value: 0 for a number. An extent of -1, in the shape of a
-   * parameter, stands for any extent. */
+  /** Rank of one value: 0 for a scalar. An extent of -1 in the shape of a
+   * parameter means any extent. */
   int32_t rank;
   const int64_t *shape;
   /** Depth of nested lists: 1 for a list, 2 for a list of lists. */
   int32_t lists;
   /** 1 for an index: from 0 to 2^31 - 1. */
   int32_t isIndex;
-  /** Data type of the nodes; null: the values are numbers. */
+  /** Data type of the nodes; null: the values are not nodes. */
   const char *dataType;
   /** 1 for an output whose number of rows differs between instances. */
   int32_t isRagged;
@@ -104,8 +104,8 @@ typedef struct BatchField {
 typedef enum BatchFieldKind {
   BATCH_PARAMETER = 0, /**< shared by all instances */
   BATCH_ARGUMENT = 1,  /**< of each instance */
-  /** One for each result. A result that is a data structure has one for each
-   * field of its nodes, which are in post-order. */
+  /** One output for each result. A result that is a data structure has one
+   * output for each field of its nodes, which are in post-order. */
   BATCH_OUTPUT = 2
 } BatchFieldKind;
 
@@ -132,13 +132,13 @@ BatchStatus batchModelVariantField(const BatchModel *model, int64_t variant,
 /* Arrays of the caller                                                       */
 /*===----------------------------------------------------------------------===*/
 
-/** Memory of the caller, which is only used during a call. */
+/** Memory of the caller, which is used only during a call. */
 typedef struct BatchArray {
   void *data; /**< aligned or not; only outputs are written */
   BatchElementType type;
   int32_t rank;
   const int64_t *shape;
-  /** Distances between adjacent elements of each dimension, in bytes; may be 0
+  /** Distances in bytes between adjacent elements of each dimension; may be 0
    * or negative. Null: row-major, without gaps. */
   const int64_t *strides;
 } BatchArray;
@@ -170,10 +170,10 @@ typedef struct BatchSession BatchSession;
 
 typedef struct BatchSessionOptions {
   int32_t threads;    /**< workers, including the calling thread */
-  int64_t lanes;      /**< in lock step; 0: one for each instance */
-  int64_t maxSteps;   /**< limit for an instance: rounds of loops and calls of
-                         recursions, or blocks in lock step */
-  int64_t stackDepth; /**< of recursions in lock step */
+  int64_t lanes;      /**< in lockstep; 0: one for each instance */
+  int64_t maxSteps;   /**< limit for an instance: rounds of loops and recursive
+                         calls, or blocks in lockstep */
+  int64_t stackDepth; /**< of recursions in lockstep */
   int32_t partialResults; /**< 1: keep the results of successful instances if
                              others fail */
 } BatchSessionOptions;
@@ -186,8 +186,8 @@ typedef enum BatchOptionNames {
   BATCH_OPTION_NAMES_PYTHON = 1
 } BatchOptionNames;
 
-/** Sets the spelling for sessions that are made later; the default is that of
- * C. */
+/** Sets the spelling for sessions that are created later; the default is the
+ * spelling of C. */
 void batchSetOptionNames(BatchOptionNames names);
 
 BatchStatus batchSessionMake(const BatchModel *model,
@@ -196,15 +196,15 @@ BatchStatus batchSessionMake(const BatchModel *model,
                              BatchSession **session);
 void batchSessionFree(BatchSession *session);
 
-/** Values, one for each instance or node: the first dimension of `elements`
- * counts them, and its other dimensions are those of the field.
+/** Values, one for each instance or node. The first dimension of `elements`
+ * counts them, and its other dimensions are the dimensions of the field.
  *
  * For lists, the first dimension counts the elements of all lists, one list
- * after the other. offsets[0] then has one entry more than there are lists: the
+ * after another. offsets[0] then has one entry more than there are lists: the
  * position where each list begins, and the end of the last one. For lists of
- * lists these are positions in offsets[1], which has positions of elements. If
- * all lists of an argument or field are equally long, `offsets` may be null:
- * the second dimension of `elements` is then that length.
+ * lists, these are positions in offsets[1], which has positions of elements. If
+ * all lists of an argument or field have the same length, `offsets` may be
+ * null. The second dimension of `elements` is then that length.
  *
  * An index may have any integer type. A node is represented by its number,
  * BATCH_TYPE_I64. */
@@ -217,9 +217,9 @@ typedef struct BatchValues {
  * numbers, children before their parents. */
 typedef struct BatchNodes {
   int64_t count;
-  const int64_t
-      *instances; /**< the first node of each, and the end of the last */
-  const int32_t *variants; /**< by node */
+  const int64_t *instances; /**< the first node of each instance, and the end of
+                               the last */
+  const int32_t *variants;  /**< by node */
   /** fields[v][f]: field f of the nodes of variant v, in their order. Null for
    * a variant without nodes or without fields. */
   const BatchValues *const *fields;
@@ -231,27 +231,28 @@ typedef struct BatchInputs {
   const BatchNodes *nodes;      /**< null: no nodes */
 } BatchInputs;
 
-/** A request that runs end early. */
+/** A request to end runs early. */
 typedef struct BatchCancellation BatchCancellation;
 
 BatchStatus batchCancellationMake(BatchCancellation **result);
 void batchCancellationFree(BatchCancellation *cancellation);
-/** Requests that runs with this cancellation end soon: those in progress, and
- * those that begin before it is reset. Any thread and any signal handler may
+/** Requests the early end of all runs with this cancellation: runs in progress,
+ * and runs that begin before it is reset. Any thread and any signal handler may
  * call this at any time. */
 void batchCancellationRequest(BatchCancellation *cancellation);
 void batchCancellationReset(BatchCancellation *cancellation);
 
-/** Runs a mini-batch and returns when it has ended. `cancellation` may be null.
- * Whatever the status, the session can then run another mini-batch. It can also
- * do so in a forked process, unless it was running at the time of the fork. */
+/** Runs a mini-batch and returns when it has finished. `cancellation` may be
+ * null. Regardless of the status, the session can then run another mini-batch.
+ * This also holds in a forked process, unless the session was running at the
+ * time of the fork. */
 BatchStatus batchSessionRun(BatchSession *session, const BatchInputs *inputs,
                             const BatchCancellation *cancellation);
 
-/** Runs a mini-batch like batchSessionRun, and traces it. Outputs are then
- * available, too. Sets `text` to a JSON object that reports how many instances
- * ran each kernel or block together (docs/reference/formats.md). It lives until
- * the session's next call. Unsupported for objects of a device. */
+/** Runs a mini-batch like batchSessionRun, and traces it. Outputs are also
+ * available then. Sets `text` to a JSON object that reports how many instances
+ * ran each kernel or block together (docs/reference/formats.md). It is valid
+ * until the session's next call. Unsupported for objects of a device. */
 BatchStatus batchSessionExplain(BatchSession *session,
                                 const BatchInputs *inputs,
                                 const BatchCancellation *cancellation,
@@ -261,23 +262,23 @@ BatchStatus batchSessionExplain(BatchSession *session,
  * each instance, unless the output is ragged. */
 BatchStatus batchSessionRows(BatchSession *session, int64_t output,
                              int64_t *rows);
-/** Copies an output of the last run, whose first dimension is that of its rows,
- * into the caller's array. Stores the first row of each instance and the end of
- * the last in `offsets`, which may be null. */
+/** Copies an output of the last run into the caller's array. The first
+ * dimension counts the rows of the output. Stores the first row of each
+ * instance and the end of the last in `offsets`, which may be null. */
 BatchStatus batchSessionRead(BatchSession *session, int64_t output,
                              const BatchArray *target, int64_t *offsets);
-/** With `partialResults`: returns the reason why an instance of the last run
+/** With `partialResults`, returns the reason why an instance of the last run
  * has no results, or null if it has results. The outputs of an instance without
- * results are 0 or have no rows. The text lives until the next call. */
+ * results are 0 or have no rows. The text is valid until the next call. */
 const char *batchSessionFailure(BatchSession *session, int64_t instance);
 
 /** The progress of a run. */
 typedef struct BatchProgress {
   int64_t instances;
-  /** Instances that have results. If control runs ahead of all computation, all
-   * get them at the same time. */
+  /** Number of instances that have results. If control flow runs ahead of all
+   * computation, all instances get their results at the same time. */
   int64_t ended;
-  int64_t flushes; /**< if control waits for computed tensors */
+  int64_t flushes; /**< if control flow waits for computed tensors */
 } BatchProgress;
 
 /** Reports the progress of the current run, or of the last one. Any thread may

@@ -29,7 +29,7 @@ struct Type {
   enum Kind { Index, Integer, Float, Adt, List, Tensor };
 
   Kind kind = Index;
-  DType dtype = DType::I64;   ///< of scalars and of a tensor's elements
+  DType dtype = DType::I64;   ///< type of a scalar or of a tensor's elements
   int adt = -1;               ///< Adt: position in Descriptor::adts
   std::vector<Type> elements; ///< List: its element type
   std::vector<int64_t> shape; ///< Tensor
@@ -45,8 +45,8 @@ struct Type {
 struct Field {
   std::string name;
   Type type;
-  int rows = -1; ///< of a result: the result that stores its number of rows, or
-                 ///< -1
+  int rows = -1; ///< for a result: the result that stores its number of rows,
+                 ///< or -1
 };
 
 struct Variant {
@@ -104,7 +104,8 @@ struct TableInfo {
   int64_t rowBytes = 0;
   int group = 0;
   int64_t block = 1, slotBytes = 0; ///< block: a power of two
-  int64_t ownBytes = 0;             ///< of a slot, without gaps between slots
+  int64_t ownBytes = 0;             ///< bytes of a slot, without gaps between
+                                    ///< slots
   int nextTo = -1;                  ///< -1: it has its own memory
   int64_t offset = 0;
   bool transient = false; ///< only frames and records hold its rows
@@ -122,7 +123,7 @@ struct OperandInfo {
   enum Kind { Gather, Rows, Scalar };
 
   Kind kind = Gather;
-  int64_t cell = 0; ///< of the kernel's records, from 1
+  int64_t cell = 0; ///< cell in the kernel's records, from 1
   int table = -1, source = -1;
   int variable = -1; ///< of a lockstep program
   bool ragged = false;
@@ -192,8 +193,8 @@ struct BlockInfo {
   int kernel = -1;        ///< -1: it computes nothing
   int64_t stackBytes = 0; ///< moved to and from stacks
   int64_t topBytes = 0;   ///< moved to tops of stacks
-  /// By result of the kernel: 1 if it is stored in a variable's row, unless the
-  /// block runs masked.
+  /// For each result of the kernel: 1 if it is stored in a variable's row,
+  /// unless the block runs masked.
   std::vector<int> inPlace;
 };
 
@@ -210,14 +211,14 @@ struct ReplicateInfo {
   int64_t tasks = 1;              ///< maximum number of tasks of a step
   int64_t capacity = 1;           ///< instances that units can run together; 0:
                                   ///< each unit runs instances by itself
-  int64_t memberBytes = 0;        ///< for each instance except the first
-  int64_t setBytes = 0;           ///< for several instances, in front of
-                                  ///< `common`
+  int64_t memberBytes = 0;        ///< bytes for each instance except the first
+  int64_t setBytes = 0;           ///< bytes in front of `common`, for several
+                                  ///< instances
   std::vector<std::string> loops; ///< unbounded ones, for messages
   /// The loop around each kernel, by the kernel's name, for messages.
   std::map<std::string, std::string> kernelLoops;
-  int64_t nodeBytes = 0;  ///< of the rows of each node of the input
-  int64_t nodeCells = 0;  ///< of the results of each node of an instance
+  int64_t nodeBytes = 0;  ///< bytes of the rows of each node of the input
+  int64_t nodeCells = 0;  ///< cells of the results of each node of an instance
   int64_t nodeValues = 0; ///< new nodes for each node of the input
 
   /// Return the number of bytes that all units need to run `instances`
@@ -248,13 +249,13 @@ struct Descriptor {
   std::vector<SourceInfo> sources; ///< source 0 is unused
   std::vector<KernelInfo> kernels;
   int64_t memo = 0;
-  std::optional<LaunchInfo> launch;       ///< of objects for a device
+  std::optional<LaunchInfo> launch;       ///< only for objects for a device
   std::optional<LockstepInfo> lockstep;   ///< instead of an inspector
   std::optional<ReplicateInfo> replicate; ///< instead of an inspector
   bool separable = false;                 ///< several workers may inspect
   bool waits = false;                     ///< the inspector calls await()
   Policy policy = Policy::Depth;          ///< default of the object
-  StateMachine stateMachine;              ///< of Policy::StateMachine
+  StateMachine stateMachine;              ///< table of Policy::StateMachine
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
   /// Reason and location if the compiler could not generate batched code; else
   /// empty.

@@ -16,9 +16,9 @@
 
 namespace batchrt {
 
-/// Places regions one after the other, at multiples of `alignment`. A gap of at
-/// least 64 bytes follows each region, so that a device that checks accesses
-/// detects those beyond the end.
+/// Places regions one after another, at multiples of `alignment`. A gap of at
+/// least 64 bytes follows each region, so a device that checks accesses detects
+/// those beyond the end of a region.
 class RegionLayout {
 public:
   /// Clears `regions`. add() appends the regions that are not empty to it.

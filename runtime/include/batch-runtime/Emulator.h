@@ -37,10 +37,10 @@ struct EmulatedLaunch {
   BatchEmulatedKernel entry = nullptr;
   void *const *arguments = nullptr;
   int64_t blocks = 1;
-  int64_t threads = 1; ///< of a block, at most 1024
+  int64_t threads = 1; ///< threads of a block, at most 1024
   int64_t clusterBlocks = 1;
   int64_t sharedBytes = 0; ///< of a block
-  uint64_t seed = 0;       ///< of the order in which threads run
+  uint64_t seed = 0;       ///< seed of the order in which threads run
   /// Mean number of plain accesses until another thread runs; 0: no limit.
   int64_t accessPeriod = 256;
   AccessCounts *counts = nullptr; ///< the launch adds to these; may be null

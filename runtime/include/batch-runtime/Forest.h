@@ -59,7 +59,7 @@ struct Forest {
   int64_t firstInstance = 0; ///< number of instance 0 in the whole input
   int64_t numNodes = 0;      ///< input nodes
   int64_t listSize = 0;      ///< input list entries
-  // These may be longer than the input: the inspector adds nodes.
+  // These may be longer than the input, because the inspector adds nodes.
   std::vector<uint8_t> variants;
   std::vector<std::vector<int64_t>> cells;
   std::vector<int64_t> listPool;
@@ -143,7 +143,7 @@ private:
 
 class ValueBuilder;
 
-/// Reads instances one at a time, as a server receives them. Thread-safe: a
+/// Reads instances one at a time, as a server receives them. Thread-safe; a
 /// word or a label has the same number in all threads.
 class InputReader {
 public:

@@ -54,7 +54,7 @@ private:
     int64_t begin, end;
   };
   std::vector<Range> ranges, before;
-  std::vector<int32_t> lastReads; ///< by row
+  std::vector<int32_t> lastReads; ///< indexed by row
 };
 
 } // namespace batchrt

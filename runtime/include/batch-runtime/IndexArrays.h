@@ -22,7 +22,7 @@ inline int64_t align64(int64_t bytes) { return (bytes + 63) & ~int64_t(63); }
 
 /// The index arrays of a plan, one for each operand of each kernel. An array
 /// stores the row that each task reads, in the order of the schedule: slots of
-/// tables, addresses, or scalars. All memory is kept for the next plan.
+/// tables, addresses, or scalars. The next plan reuses all memory.
 class IndexArrays {
 public:
   explicit IndexArrays(const Descriptor &descriptor);
@@ -52,14 +52,14 @@ public:
 
 private:
   class PartWriter;
-  /// Where a part's rows of a ragged operand in a step begin: in the operand's
-  /// array, and in the step of all parts. At first, `begin` is the number of
-  /// these rows.
+  /// Positions where a part's rows of a ragged operand in a step begin: in the
+  /// operand's array, and in the step of all parts. At first, `begin` is the
+  /// number of these rows.
   struct RaggedRows {
     int64_t begin, inStep;
   };
   struct PartRows {
-    std::vector<RaggedRows> steps; ///< by kernel, operand and step
+    std::vector<RaggedRows> steps; ///< indexed by kernel, operand and step
     RaggedRows *next = nullptr;    ///< position of placeRaggedRows()
     int64_t nextStep = 0;
   };
@@ -73,7 +73,7 @@ private:
   std::vector<std::vector<OperandArrays>> arrays; ///< [kernel][operand]
   /// [kernel][operand]: the first operand with the same array.
   std::vector<std::vector<size_t>> sameRows;
-  std::deque<PartRows> ragged; ///< by part
+  std::deque<PartRows> ragged; ///< indexed by part
   Buffer memory;
   size_t usedBytes = 0;
 };

@@ -1,4 +1,4 @@
-//===- InstanceStream.h - Instances that arrive in a run --------*- C++ -*-===//
+//===- InstanceStream.h - Instances that arrive during a run ----*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

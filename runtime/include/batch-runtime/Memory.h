@@ -56,7 +56,7 @@ public:
   /// Starts over in the first chunk.
   void reset(BatchContext &context);
   /// Returns `bytes` bytes at the start of the next chunk that is large enough.
-  /// The rest of that chunk serves the following requests.
+  /// The rest of that chunk is used for later requests.
   char *grow(BatchContext &context, size_t bytes);
   /// Frees all memory allocated since the arena's top was `mark`, except
   /// `count` rows (addresses). Rows allocated after the mark move to it.
@@ -88,7 +88,7 @@ public:
   char *bottom() const { return base + guard; }
   char *top() const { return base + guard + bytes; }
   size_t size() const { return bytes; }
-  /// Returns true if the stack was made for `size` bytes.
+  /// Returns true if the stack was created for `size` bytes.
   bool isFor(size_t size) const { return size == wanted; }
   /// Returns the lowest address that compiled code may reach: runtime functions
   /// that it calls need some space below.

@@ -105,8 +105,8 @@ private:
 struct ObjectSeal {
   static constexpr char expectedMagic[9] = "BATCHEND";
 
-  uint64_t length;   ///< of all bytes before the seal
-  uint64_t checksum; ///< of the same bytes
+  uint64_t length;   ///< number of bytes before the seal
+  uint64_t checksum; ///< checksum of these bytes
   char magic[8];
 
   bool hasMagic() const {

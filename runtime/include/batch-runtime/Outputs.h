@@ -33,7 +33,7 @@ struct Output {
 
 /// Location of rows of an output in a session.
 struct RowSource {
-  const Type *type; ///< of a tensor or a scalar; null: zeros
+  const Type *type; ///< type of a tensor or a scalar; null: zeros
   int64_t cell;
   int64_t rows; ///< 1; for a tensor with one more dimension, any number
 };
@@ -85,8 +85,8 @@ private:
 
   const Descriptor &descriptor;
   std::vector<Output> list;
-  std::vector<std::vector<RowSource>> sources; ///< by output
-  /// By result: its output, or -1 for an ADT value.
+  std::vector<std::vector<RowSource>> sources; ///< indexed by output
+  /// For each result: its output, or -1 for an ADT value.
   std::vector<int> plain;
   /// [result][variant number][field] -> output or -1
   std::vector<std::vector<std::vector<int>>> fields;

@@ -29,8 +29,8 @@ double randomParameter(uint64_t seed, const std::string &name, int64_t index,
 
 struct ParameterOptions {
   std::string parameters;   ///< safetensors file, or random:SEED
-  int64_t largestIndex = 0; ///< of the inputs; unknown extents of random
-                            ///< parameters are 1 + largestIndex
+  int64_t largestIndex = 0; ///< largest index in the inputs; unknown extents of
+                            ///< random parameters are 1 + largestIndex
   bool reportNan = false;   ///< a NaN in a parameter is an error
 };
 

@@ -39,7 +39,7 @@ public:
   }
 
   /// Fills in steps and numSteps of the first context from the queues of all
-  /// contexts, one per part. The tables are those of the run.
+  /// contexts, one per part. `tables` are the tables of the run.
   void build(const std::vector<BatchContext *> &contexts, int64_t numInstances,
              Tables &tables, WorkerPool &workers, PlanOptions options = {});
 

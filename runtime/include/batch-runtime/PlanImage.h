@@ -37,21 +37,21 @@ struct ImageRegion {
     CopiedIn,   ///< index arrays, rows of inputs
     DeviceOnly, ///< scratch memory, tables that no output reads
     CopiedOut,  ///< tables that outputs read
-    Resident    ///< on the device already: parameters
+    Resident    ///< already on the device: parameters
   };
 
   const void *host = nullptr;
   size_t bytes = 0;
   Kind kind = CopiedIn;
   const char *what = "memory"; ///< for messages
-  uint64_t device = 0;         ///< of Resident regions
+  uint64_t device = 0;         ///< address of Resident regions
 };
 
 struct ImageInput {
   const std::vector<KernelInfo> *kernels = nullptr;
   std::vector<BatchPlan> plans; ///< finished ones
   std::vector<ImageRegion> regions;
-  int64_t blocks = 1; ///< of the launch, for the control words
+  int64_t blocks = 1; ///< blocks of the launch, for the control words
 };
 
 /// Offsets in the image, all multiples of 256.

@@ -57,21 +57,22 @@ private:
   struct GroupUse {
     int group;
     int64_t siblings;
-    int64_t results; ///< in all tables of the group
+    int64_t results; ///< number of results in all tables of the group
     /// The operands into which these results are inserted, with the results'
     /// positions; empty if some result is not inserted.
     std::vector<std::pair<int, int64_t>> inserts;
   };
   /// The last reads of one part's tasks, and memory to sort them.
   struct PartReads {
-    Buffer lastReads; ///< by group and task
-    /// By group and task, if some kernel inserts: the number of reads of the
-    /// rows in their last epoch; for a task that writes into the rows of
+    Buffer lastReads; ///< indexed by group and task
+    /// For each group and task, if some kernel inserts: the number of reads of
+    /// the rows in their last epoch; for a task that writes into the rows of
     /// another task, the task that took the rows, otherwise a negative number.
     std::vector<int32_t> readers, roots;
     int64_t begin = 0, numTasks = 0;
     std::vector<int32_t> counts, sorted;
-    std::vector<std::pair<int64_t, int32_t>> keys; ///< of records, to be sorted
+    std::vector<std::pair<int64_t, int32_t>> keys; ///< keys to sort the records
+                                                   ///< by
 
     bool contains(int64_t task) const {
       return task >= begin && task < begin + numTasks;
@@ -113,13 +114,13 @@ private:
                 int64_t step, bool inserts) const;
 
   const Descriptor &descriptor;
-  std::vector<std::vector<GroupUse>> groupUses;  ///< by kernel
+  std::vector<std::vector<GroupUse>> groupUses;  ///< indexed by kernel
   std::vector<std::vector<int64_t>> stepOffsets; ///< [group][step]
-  std::vector<int32_t> epochs;                   ///< by step
+  std::vector<int32_t> epochs;                   ///< indexed by step
   std::vector<std::vector<char>> inPlace;        ///< [group][step]
   bool anyInserts = false;                       ///< some kernel inserts
   bool isLast = true;                            ///< last plan of the run
-  std::vector<PartReads> reads;                  ///< by part
+  std::vector<PartReads> reads;                  ///< indexed by part
   ResultRows resultRows;
 };
 

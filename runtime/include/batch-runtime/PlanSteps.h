@@ -19,7 +19,7 @@
 namespace batchrt {
 
 /// The steps of a plan in memory, with the addresses of operands, results and
-/// scratch memory. All memory is kept for the next plan.
+/// scratch memory. The next plan reuses all memory.
 class PlanSteps {
 public:
   explicit PlanSteps(const Descriptor &descriptor);
@@ -73,7 +73,7 @@ private:
   void reserveScratch();
 
   const Descriptor &descriptor;
-  std::vector<StepLists> stepLists; ///< by kernel
+  std::vector<StepLists> stepLists; ///< indexed by kernel
   std::vector<BatchOperand> operands;
   std::vector<char *> results;
   std::vector<BatchStep> stepList;
@@ -82,7 +82,7 @@ private:
   Buffer scratch;
   size_t usedScratchBytes = 0, usedWorkerBytes = 0;
   int64_t usedCopiedBytes = 0;
-  std::vector<int64_t> scratchOffsets; ///< by step
+  std::vector<int64_t> scratchOffsets; ///< indexed by step
 };
 
 } // namespace batchrt

@@ -56,12 +56,14 @@ private:
   void forEachRecord(const Body &body) const;
 
   const Descriptor &descriptor;
-  std::vector<BatchContext *> contexts; ///< of the records last read
-  std::vector<int64_t> begins;          ///< of the parts, as recorded
-  std::vector<int64_t> firstTasks;      ///< of the parts, in the graph
+  std::vector<BatchContext *> contexts; ///< contexts of the records last read
+  std::vector<int64_t> begins;          ///< first tasks of the parts, as
+                                        ///< recorded
+  std::vector<int64_t> firstTasks;      ///< first tasks of the parts, in the
+                                        ///< graph
   TaskGraph graph;
-  std::vector<int32_t> batchOf; ///< by task: its batch or its depth
-  std::vector<int32_t> depths;  ///< by batch
+  std::vector<int32_t> batchOf; ///< for each task: its batch or its depth
+  std::vector<int32_t> depths;  ///< indexed by batch
 };
 
 template <class Body>

@@ -24,8 +24,8 @@ inline int64_t noValue(const Type &type) {
 }
 
 /// Finds the tensors in the results of a mini-batch, including those in fields
-/// of ADT values. A result may have none (noValue). Keeps its memory for the
-/// next mini-batch.
+/// of ADT values. A result may have none (noValue). The next mini-batch reuses
+/// its memory.
 class ResultRows {
 public:
   /// Calls `body(handle, table)` for every tensor. A tensor that occurs in
@@ -66,7 +66,7 @@ private:
   }
 
   std::vector<std::pair<const Type *, int64_t>> work;
-  std::vector<bool> seen; ///< by node
+  std::vector<bool> seen; ///< indexed by node
 };
 
 } // namespace batchrt

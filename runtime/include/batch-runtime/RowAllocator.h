@@ -46,14 +46,14 @@ private:
   };
   struct Release {
     Range range;
-    int64_t next; ///< of the same epoch, -1: none
+    int64_t next; ///< next release of the same epoch, -1: none
   };
 
   int64_t end = 0, entered = 0;
   std::vector<Range> freeRanges, merged; ///< in order, not adjacent
   std::vector<Range> arriving;
   std::vector<Release> releases;
-  std::vector<int64_t> firstRelease; ///< by epoch
+  std::vector<int64_t> firstRelease; ///< indexed by epoch
 };
 
 } // namespace batchrt

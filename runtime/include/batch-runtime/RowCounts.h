@@ -37,7 +37,8 @@ private:
 
   int64_t rows = 0, runs = 0, most = 0;
   int64_t step = -1;              ///< the last one, in all plans
-  std::vector<int64_t> change{0}; ///< of the bytes in use, by step
+  std::vector<int64_t> change{0}; ///< change in the bytes in use, indexed by
+                                  ///< step
   std::vector<std::vector<int64_t>>
       last; ///< [table][row]: step of its last use
 };

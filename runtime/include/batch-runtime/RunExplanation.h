@@ -29,11 +29,11 @@ public:
                  const std::vector<TaskPicture::Task> &tasks = {});
 
   struct Block {
-    int64_t number = 0; ///< of the kernel, or the block
+    int64_t number = 0; ///< number of the kernel or block
     std::string name;
     std::string places; ///< "model.mlir:7, 9-12", or ""
     int64_t batches = 0;
-    int64_t tasks = 0;    ///< in these batches
+    int64_t tasks = 0;    ///< number of tasks in these batches
     int64_t capacity = 0; ///< maximum number of tasks that these batches could
                           ///< have
     bool fitsCapacity =
@@ -74,12 +74,13 @@ private:
   std::vector<StepTime> batchList;
   std::vector<std::string> hintList;
   struct Task {
-    int64_t group;  ///< of tasks that read from each other; -1: constant
+    int64_t group;  ///< group of tasks that read from each other; -1: constant
     int64_t number; ///< among all tasks
     TaskPicture::Task task;
   };
   std::vector<Task> taskList;
-  double allTime = 0, waitTime = 0; ///< of all workers; part at barriers
+  double allTime = 0, waitTime = 0; ///< total time of all workers, and the part
+                                    ///< spent at barriers
 };
 
 } // namespace batchrt

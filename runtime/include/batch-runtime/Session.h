@@ -53,7 +53,7 @@ std::string optionName(OptionNames names, const std::string &option,
 /// `partialResults` apply to all objects.
 struct LockstepOptions {
   int64_t lanes = 0;       ///< 0: one for each instance of a mini-batch
-  int64_t stackDepth = 64; ///< of recursions
+  int64_t stackDepth = 64; ///< depth of recursions
   /// The maximum number of blocks that an instance may run; for inspectors and
   /// unbatched code, the maximum number of rounds of loops and recursive calls.
   int64_t maxSteps = INT64_MAX;
@@ -117,10 +117,10 @@ struct StepTime {
   int64_t kernel; ///< for lanes: the block; -1: a barrier
   int64_t count;  ///< tasks, or lanes
   double begin, end;
-  int64_t flush = 0; ///< of the run, if control flow waits for tensors
+  int64_t flush = 0; ///< number of the flush, if control flow waits for tensors
   int64_t worker = 0;
   int64_t run = 0;   ///< number of earlier runs of the kernel by this worker
-  int64_t depth = 0; ///< in its plan
+  int64_t depth = 0; ///< depth of the step in its plan
   /// The maximum number of instances that can have a task in the step: all
   /// instances of the mini-batch, those that run together, or the worker's
   /// lanes.
@@ -143,7 +143,7 @@ struct LockstepCounters {
                            ///< its block
   int64_t laneRuns = 0;    ///< number of lanes that ran them, in total
   int64_t stackBytes = 0, topBytes = 0; ///< moved from and to stacks; to tops
-  int64_t copiedBytes = 0;              ///< by inserts
+  int64_t copiedBytes = 0;              ///< bytes copied by inserts
   /// Number of steps in states that the learned table lacks.
   int64_t unknownStates = 0;
   std::vector<Block> blocks;
@@ -167,20 +167,20 @@ struct RunCounters {
   /// Number of times that recorded tasks ran so that control flow could
   /// continue, or after it had ended.
   int64_t flushes = 0;
-  int64_t waits = 0;      ///< of instances, for tasks that had not run
+  int64_t waits = 0;      ///< waits of instances for tasks that had not run
   int64_t fibersMost = 0; ///< instances and branches in progress together
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
-  int64_t shared = 0;   ///< of these, steps that several workers ran
-  int64_t launches = 0; ///< of steps, or of a device's kernel
+  int64_t shared = 0;   ///< number of these steps that several workers ran
+  int64_t launches = 0; ///< launches of steps, or of a device's kernel
   int64_t barriers = 0;
-  int64_t copies = 0;      ///< to and from a device
+  int64_t copies = 0;      ///< copies to and from a device
   int64_t gatherBytes = 0; ///< copied by separate gathers; currently always 0
   int64_t slots = 0;       ///< rows of result tables
   /// Bytes copied by tasks that insert into a copy of their operand; in
   /// lockstep, masked blocks are not included.
   int64_t copiedBytes = 0;
-  /// Batches in states that the policy's state machine lacks.
+  /// Number of batches in states that the policy's state machine lacks.
   int64_t unknownStates = 0;
 };
 
@@ -201,7 +201,7 @@ struct MemoryUse {
   size_t scratch = 0;  ///< intermediates of kernels, tensors of unbatched code
   size_t device = 0;   ///< memory of a device: parameters, and data of a run
 
-  /// Returns the bytes of host memory.
+  /// Returns the size in bytes of host memory.
   size_t total() const { return results + records + schedule + scratch; }
 };
 

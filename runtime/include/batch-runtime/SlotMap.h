@@ -1,4 +1,4 @@
-//===- SlotMap.h - From tasks to slots of tables ----------------*- C++ -*-===//
+//===- SlotMap.h - Maps tasks to slots of tables ----------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -100,8 +100,8 @@ private:
   int64_t plan = 0;
   int64_t written = -1; ///< the page written last
   int32_t *writtenSlots = nullptr;
-  std::vector<std::vector<int32_t>> memory; ///< of pages
-  std::vector<int32_t *> unused;            ///< of these
+  std::vector<std::vector<int32_t>> memory; ///< memory of pages
+  std::vector<int32_t *> unused;            ///< unused pages in `memory`
   std::vector<int32_t> onePage;
 };
 

@@ -1,13 +1,14 @@
-/*===- StreamCAPI.h - Instances that arrive in a run --------------*- C -*-===*\
+/*===- StreamCAPI.h - Instances that arrive during a run ----------*- C -*-===*\
 |*                                                                            *|
 |* Part of the Batch project, under the Apache License v2.0 with LLVM         *|
 |* Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception        *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 /*
- * The part of CAPI.h for instances that are not known when a run begins; their
- * number may be unlimited. The caller puts instances into a stream, a free lane
- * runs each, and the caller takes their results in the order in which they end.
+ * The part of CAPI.h for instances that arrive during a run; their number may
+ * be unlimited. The caller puts instances into a stream, a free lane runs each
+ * instance, and the caller takes their results in the order in which they
+ * finish.
  */
 #ifndef BATCH_RUNTIME_STREAMCAPI_H
 #define BATCH_RUNTIME_STREAMCAPI_H
@@ -22,32 +23,34 @@ extern "C" {
  * batchStreamWake. */
 typedef struct BatchStream BatchStream;
 
-/** Begins a run of at most `capacity` instances: those that wait for a lane,
- * that run, or that have ended and are not taken. The session serves no other
- * call until the stream is released. The model must be compiled to run in lock
- * step on the host; its arguments and outputs must be tensors and numbers. */
+/** Begins a run with at most `capacity` instances at a time: those that wait
+ * for a lane, are running, or have finished and are not taken. The session
+ * accepts no other calls until the stream is released. The model must be
+ * compiled to run in lockstep on the host; its arguments and outputs must be
+ * tensors and scalars. */
 BatchStatus batchStreamOpen(BatchSession *session, int64_t capacity,
                             BatchStream **stream);
-/** Ends the run soon, even if instances are in it. */
+/** Ends the run early, even if it contains instances. */
 void batchStreamFree(BatchStream *stream);
 
 /** Returns the number of instances that may be put in now. */
 int64_t batchStreamAvailable(const BatchStream *stream);
-/** Returns the number of ended instances whose results may be taken now. */
+/** Returns the number of finished instances whose results may be taken now. */
 int64_t batchStreamEnded(BatchStream *stream);
-/** Copies the arguments of instances, for which there must be room. The
- * instances of a stream are numbered from 0 in the order of these calls. */
+/** Copies the arguments of instances, for which the stream must have capacity.
+ * The instances of a stream are numbered from 0 in the order of these calls. */
 BatchStatus batchStreamPut(BatchStream *stream, const BatchInputs *inputs);
-/** Waits until an instance has ended, then copies the outputs of all ended
- * instances, at most `most`, into the first rows of the arrays. `outputs` has
- * one array for each output, with room for `most` rows. Stores the instances'
- * numbers in `numbers` and their count in `count`. The count is 0 if the stream
- * has no instances, or after batchStreamWake.
+/** Waits until an instance has finished, then copies the outputs of all
+ * finished instances, at most `most`, into the first rows of the arrays.
+ * `outputs` has one array for each output, with space for `most` rows. Stores
+ * the instances' numbers in `numbers` and their count in `count`. The count is
+ * 0 if the stream has no instances, or after batchStreamWake.
  *
  * Returns BATCH_STATUS_CANCELLED if the cancellation, which may be null, is
- * requested before that: the stream continues. Returns BATCH_STATUS_FAILED if
- * an instance has failed, which is then out of the stream. An index out of
- * range ends the stream, and results that have not been taken are lost. */
+ * requested before that; the stream continues. Returns BATCH_STATUS_FAILED if
+ * an instance has failed; the instance is then removed from the stream. An
+ * index out of range ends the stream, and results that have not been taken are
+ * lost. */
 BatchStatus batchStreamTake(BatchStream *stream, int64_t most,
                             const BatchArray *outputs, int64_t *numbers,
                             int64_t *count,

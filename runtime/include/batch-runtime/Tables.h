@@ -62,8 +62,9 @@ public:
     return poolOf[group] < 0 ? nullptr : &pools[poolOf[group]].rows;
   }
   bool anyReused() const { return !pools.empty(); }
-  /// Returns the rows of a group that later plans of the run may free: those of
-  /// transient tables with reused rows. Returns null for other groups.
+  /// Returns the rows of a group that later plans of the run may free, which
+  /// are rows of transient tables with reused rows. Returns null for other
+  /// groups.
   HeldRows *heldRows(int group) {
     return isHeld[group] ? &pools[poolOf[group]].held : nullptr;
   }
@@ -138,21 +139,21 @@ private:
     int64_t end = 0;            ///< the next task
     int64_t limit = 0;          ///< the end of the free numbers from `end` on
     int64_t half = 0;           ///< the middle of this range
-    std::vector<SlotMap> slots; ///< of tasks, by group
+    std::vector<SlotMap> slots; ///< slots of tasks, indexed by group
   };
   void choosePools(int64_t reusedRowBytes);
   size_t storageBytes(size_t table) const;
 
   const Descriptor &descriptor;
   std::vector<Pool> pools;
-  std::vector<int> poolOf;   ///< by group; -1: its rows are used once
-  std::vector<char> isHeld;  ///< by group
+  std::vector<int> poolOf;   ///< indexed by group; -1: its rows are used once
+  std::vector<char> isHeld;  ///< indexed by group
   bool hasHeld = false;      ///< true if `isHeld` is true for any group
-  std::vector<int> memoryOf; ///< by table: the table that owns its memory
+  std::vector<int> memoryOf; ///< for each table: the table that owns its memory
   std::vector<int64_t> groupRows;
   std::vector<int64_t> groupBlocks; ///< steps begin at a multiple of this
-  std::vector<Buffer> memory;       ///< by table
-  std::vector<size_t> usedBytes;    ///< of these
+  std::vector<Buffer> memory;       ///< indexed by table
+  std::vector<size_t> usedBytes;    ///< bytes in use, indexed by table
   std::deque<Part> parts;           ///< the first partCount belong to this run
   int64_t partCount = 0;
   int64_t totalSlots = 0;

@@ -98,7 +98,7 @@ private:
   PolicyScheduler policies;
   std::deque<Part> parts; ///< the first partCount belong to this plan
   int64_t partCount = 0;
-  std::vector<int64_t> begins; ///< of parts
+  std::vector<int64_t> begins; ///< first tasks of parts
   std::vector<const DepthSorter *> sorters;
   DepthScheduler scheduler;
   int64_t taskCount = 0;

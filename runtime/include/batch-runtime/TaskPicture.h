@@ -23,7 +23,7 @@ public:
   struct Task {
     int64_t recorded; ///< its number in recorded order
     int64_t kernel;
-    int64_t batch; ///< in the order of all plans
+    int64_t batch; ///< number of the batch, over all plans
     int64_t depth, flush;
     bool deferred;
     bool isRead;                ///< true if control flow reads its results

@@ -60,7 +60,7 @@ inline int64_t elementCount(const std::vector<int64_t> &shape) {
   return count;
 }
 
-/// The storage of a tensor according to ABI.h: the last dimension of the shape
+/// The storage of a tensor according to ABI.h. The last dimension of the shape
 /// is padded to a multiple of 64 bytes.
 struct RowLayout {
   int64_t lines = 1;     ///< product of all dimensions except the last

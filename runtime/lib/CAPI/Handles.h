@@ -75,9 +75,9 @@ public:
 
   const CompiledObject object;
   std::vector<BatchField> parameters, arguments, outputs;
-  /// By output: the number of its result, or -1 if it is ragged.
+  /// For each output: the number of its result, or -1 if it is ragged.
   std::vector<int> dense;
-  std::vector<std::vector<BatchField>> variants; ///< by number
+  std::vector<std::vector<BatchField>> variants; ///< indexed by number
 
 private:
   BatchField describeField(const Field &field);

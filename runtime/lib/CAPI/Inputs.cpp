@@ -49,8 +49,8 @@ private:
   const BatchInputs &inputs;
   Forest &forest;
   InputTensors &tensors;
-  std::vector<int64_t> instanceOf; ///< by node
-  /// By node: 1 if it is a child of a node, or the value of an argument.
+  std::vector<int64_t> instanceOf; ///< indexed by node
+  /// For each node: 1 if it is a child of a node, or the value of an argument.
   std::vector<uint8_t> isChild, isRoot;
 
   friend class ValueReader;
@@ -103,7 +103,7 @@ private:
   const BatchValues &values;
   const std::string what;
   size_t lists = 0;
-  int64_t length = -1; ///< of all lists, if there are no offsets
+  int64_t length = -1; ///< length of all lists, if there are no offsets
   const DType dtype;
   const int64_t elementBytes;
   std::vector<int64_t> strides, rowStrides;

@@ -41,7 +41,7 @@ private:
   void fillPositions();
   /// Ends the run and waits for its end.
   void stop();
-  /// Raises the reason why the run has ended. A run never ends by itself.
+  /// Raises the reason why the run ended. A run never ends by itself.
   [[noreturn]] void raiseEnd();
   void checkBadIndex();
 
@@ -50,14 +50,14 @@ private:
   const pid_t process = ::getpid();
   const int64_t capacity;
   InstanceStream stream;
-  std::vector<int64_t> numbers; ///< by position
+  std::vector<int64_t> numbers; ///< indexed by position
   int64_t inside = 0;           ///< instances in the stream
   int64_t count = 0;            ///< instances that have entered it
   /// Failure of an instance that ended after the instances of the last take.
   std::string failure;
-  std::string end; ///< why the run has ended
+  std::string end; ///< reason why the run ended
   Cancellation cancellation;
-  std::exception_ptr error; ///< of the run
+  std::exception_ptr error; ///< error of the run
   std::thread runner;
 };
 

@@ -91,7 +91,7 @@ private:
   std::atomic<bool> lost{false};
   std::mutex mutex;                        ///< for all members below, and
                                            ///< peekStream
-  std::map<std::string, CUmodule> modules; ///< by their code
+  std::map<std::string, CUmodule> modules; ///< indexed by their code
   /// Kernels with dynamic shared memory, and the number of bytes that they may
   /// use.
   std::map<CUfunction, int64_t> shared;
@@ -481,12 +481,12 @@ void CudaDevice::launch(DeviceKernel kernel, const LaunchShape &shape,
           driver.describe(result),
           "); recompile the model with --chip=", facts.chip);
   case CUDA_ERROR_INVALID_CLUSTER_SIZE:
-    raise(facts.name, " cannot run ", blocks, " in clusters of ",
-          shape.clusterSize, " (", driver.describe(result),
-          "); the cluster size must divide the number of blocks and be at "
-          "most ",
-          maxClusterSize(kernel, shape),
-          "; recompile the model with --executor=device");
+    raise(
+        facts.name, " cannot run ", blocks, " in clusters of ",
+        shape.clusterSize, " (", driver.describe(result),
+        "); the cluster size must divide the number of blocks and be at most ",
+        maxClusterSize(kernel, shape),
+        "; recompile the model with --executor=device");
   default:
     driver.fail(result, concat("launching ", blocks));
   }

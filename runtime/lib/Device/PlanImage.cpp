@@ -184,8 +184,8 @@ private:
   const uint64_t device;
   Regions regions;
   BatchOperand *operand; ///< the next one to write
-  uint64_t *result;      ///< likewise
-  int64_t number = 0;    ///< of the step
+  uint64_t *result;      ///< the next one to write
+  int64_t number = 0;    ///< number of the step
   const KernelInfo *kernel = nullptr;
 };
 } // namespace

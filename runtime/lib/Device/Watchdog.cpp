@@ -261,8 +261,8 @@ void batchrt::checkEnded(
     bool fits = highOf(found) == highOf(wanted) &&
                 (lowOf(wanted) == anyLow || lowOf(found) == lowOf(wanted));
     if (!words[b].ended || !fits)
-      raise("the kernel does not record its progress, so the watchdog "
-            "cannot detect a hang: block ",
+      raise("the kernel does not record its progress, so the watchdog cannot "
+            "detect a hang: block ",
             b, " has ", words[b].ended ? "" : "not ", "ended and is at step ",
             write(found), ", expected the end of step ", write(wanted),
             "; this is a compiler bug");

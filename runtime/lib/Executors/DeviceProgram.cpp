@@ -174,9 +174,9 @@ void DeviceRuns::chooseShape(int64_t mostBlocks) {
   if (shape.blocks == 0)
     raise("the kernel does not fit on ", device.info().name,
           ": each block needs ", shape.blockSize, " threads and ",
-          shape.sharedBytes, " bytes of shared memory, and a cluster has ",
-          shape.clusterSize,
-          " blocks; recompile the model with a smaller --shared-memory");
+          shape.sharedBytes, " bytes of shared memory, and each cluster has ",
+          shape.clusterSize, shape.clusterSize == 1 ? " block" : " blocks",
+          "; recompile the model with a smaller --shared-memory");
 }
 
 Watchdog DeviceRuns::makeWatchdog(size_t control, int64_t blocks) const {

@@ -31,14 +31,14 @@ protected:
   /// the nodes that a run creates.
   void prepareInstances();
   /// Raises an error if an instance has no results, unless partial results are
-  /// wanted.
+  /// requested.
   void checkEnds() const;
   /// Adds the counts of a unit.
   static void addCounts(RunCounters &counters, const BatchUnit &unit,
                         bool isFirst);
 
   const ReplicateInfo &info;
-  std::vector<int64_t> ends; ///< by instance
+  std::vector<int64_t> ends; ///< indexed by instance
 
 private:
   std::vector<Buffer> results;

@@ -78,14 +78,14 @@ private:
   InstanceColumns columns;
   std::vector<DeviceRegion> parts;
   int64_t units = 0, numInstances = 0;
-  int64_t nodes = 0;    ///< of the input
+  int64_t nodes = 0;    ///< nodes of the input
   int64_t allNodes = 0; ///< including those that the run creates
   size_t contextAt = 0, unitList = 0, lists = 0, rowsOfCells = 0, sourcesAt = 0;
   size_t instanceNodesAt = 0, columnList = 0, variantsAt = 0, cellsAt = 0;
   size_t nodeRowsAt = 0;
   size_t controlAt = 0, unitsAt = 0, endsAt = 0;
   size_t common = 0;
-  std::vector<size_t> own, nodeResults; ///< by unit
+  std::vector<size_t> own, nodeResults; ///< indexed by unit
   size_t endOfIn = 0, endOfOut = 0, size = 0;
 };
 

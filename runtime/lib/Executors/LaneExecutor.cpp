@@ -1,4 +1,4 @@
-//===- LaneExecutor.cpp - Runs lanes in lock step -------------------------===//
+//===- LaneExecutor.cpp - Runs lanes in lockstep --------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- LaneExecutor.h - Runs lanes in lock step -----------------*- C++ -*-===//
+//===- LaneExecutor.h - Runs lanes in lockstep ------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -45,7 +45,7 @@ protected:
   /// Prepares a run on `workers` workers of the host.
   void prepareLanes(int64_t workers);
   /// Raises an error if an instance has no results, unless partial results are
-  /// wanted.
+  /// requested.
   void checkEnds() const;
 
   Lockstep lanes;

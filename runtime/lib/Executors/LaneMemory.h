@@ -96,7 +96,7 @@ private:
     size_t counters = 0; ///< waiting, since, runs, laneRuns
     size_t laneCells = 0, active = 0, returns = 0;
     size_t scratch = 0, rows = 0;
-    std::vector<Variable> rowsOf; ///< by variable
+    std::vector<Variable> rowsOf; ///< indexed by variable
   };
   void place();
   void placeArguments(RegionLayout &layout);
@@ -120,11 +120,11 @@ private:
   size_t stateCells = 0;
   std::vector<Unit> unitList;
   std::vector<DeviceRegion> parts;
-  InstanceColumns columns; ///< of a device
+  InstanceColumns columns; ///< used only on a device
   size_t contextAt = 0, lists = 0;
   size_t allLanes = 0, counter = 0, endsAt = 0;
-  size_t costs = 0;  ///< of blocks
-  size_t states = 0; ///< the table of a learned policy
+  size_t costs = 0;  ///< offset of the costs of blocks
+  size_t states = 0; ///< offset of the table of a learned policy
   size_t endOfIn = 0, beginOfOut = 0, endOfOut = 0, size = 0;
 };
 

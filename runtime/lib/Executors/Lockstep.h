@@ -74,7 +74,7 @@ private:
   const Descriptor &descriptor;
   const LockstepInfo &info;
   LockstepOptions options;
-  const std::vector<int64_t> costs; ///< of blocks
+  const std::vector<int64_t> costs; ///< costs of blocks
   std::vector<int64_t> states;
   int64_t numInstances = 0;
   LaneMemory memory; ///< of the host's workers

@@ -57,7 +57,7 @@ private:
   Buffer common;
   std::vector<Buffer> own;
   Buffer nodeRows;
-  std::vector<Buffer> nodeResults; ///< by worker
+  std::vector<Buffer> nodeResults; ///< indexed by worker
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Forest.cpp - Bytes of a mini-batch ---------------------------------===//
+//===- Forest.cpp - Size of a mini-batch ----------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

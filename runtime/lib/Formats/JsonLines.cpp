@@ -193,7 +193,7 @@ private:
   std::vector<int64_t> results;
   std::vector<Frame> frames;
   std::vector<int64_t> values;
-  TensorText elements; ///< of the innermost frame, if it is Elements
+  TensorText elements; ///< text of the innermost frame, if it is Elements
   const char *text = nullptr, *textEnd = nullptr;
   const char *reached = nullptr, *previous = nullptr, *tokenStart = nullptr;
 };
@@ -639,7 +639,7 @@ bool InstanceParser::end_object() {
     error("expected ", valueName(*frame.type), ", found an empty object");
   if (frame.kind == Frame::Shared) {
     if (!frame.hasNodes || frame.root < 0)
-      error("a shared value needs both \"nodes\" and \"root\"");
+      error("a shared value requires both \"nodes\" and \"root\"");
     if (frame.root >= builder.scopeSize(frame.scope))
       error("\"root\" is ", frame.root, ", but \"nodes\" has only ",
             builder.scopeSize(frame.scope),

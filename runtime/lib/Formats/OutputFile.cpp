@@ -119,7 +119,7 @@ void OutputFile::create(const std::string &name) {
       break;
     }
   temporary = name;
-  constexpr int suffix = 8; // of ".partial"
+  constexpr int suffix = 8; // length of ".partial"
   fd = ::mkostemps(temporary.data(), suffix, O_CLOEXEC);
   if (fd < 0) {
     temporary.clear();

@@ -41,8 +41,8 @@ private:
 
   const Descriptor &descriptor;
   std::mt19937_64 generator;
-  /// By ADT: the variants with the fewest levels below them, and the variants
-  /// with children.
+  /// For each ADT: the variants with the fewest levels below them, and the
+  /// variants with children.
   std::vector<std::vector<const Variant *>> ends, inner;
   std::vector<Pending> work;
 };

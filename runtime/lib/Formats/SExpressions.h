@@ -35,7 +35,7 @@ public:
 
 private:
   struct Bracket {
-    size_t begin = 0; ///< of its children on the stack
+    size_t begin = 0; ///< position of its first child on the stack
     size_t label = 0; ///< offset in the text
     size_t labelLength = 0;
     size_t word = 0, wordLength = 0;

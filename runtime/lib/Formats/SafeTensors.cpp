@@ -116,7 +116,7 @@ uint64_t parseView(const std::string &path, const std::string &name,
       !entry["dtype"].is_string() || !entry["shape"].is_array() ||
       !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
     raise("'", path, "': the entry of tensor '", name,
-          "' needs dtype, shape and two data_offsets");
+          "' requires dtype, shape and two data_offsets");
   view.type = parseFileType(path, name, entry["dtype"].get<std::string>());
   uint64_t bytes = byteSize(view.type);
   for (const json &extent : entry["shape"]) {

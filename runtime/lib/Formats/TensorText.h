@@ -66,7 +66,8 @@ private:
   const Descriptor &descriptor;
   const Type *type = nullptr;
   std::vector<char> dense;
-  std::vector<int64_t> counts; ///< of entries so far, by open array
+  std::vector<int64_t> counts; ///< number of entries so far, indexed by open
+                               ///< array
   int64_t taken = 0, total = 0;
 };
 

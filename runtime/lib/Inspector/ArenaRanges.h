@@ -47,9 +47,9 @@ private:
 
   MiniBatch &batch;
   std::vector<Part *> parts;
-  int64_t endNodes = 0, endEntries = 0; ///< of all ranges
+  int64_t endNodes = 0, endEntries = 0; ///< end of all ranges
   bool isShared = false;
-  std::vector<std::exception_ptr> errors; ///< by part
+  std::vector<std::exception_ptr> errors; ///< indexed by part
   std::exception_ptr noMemory;            ///< reason why there is no more space
 };
 

@@ -89,14 +89,15 @@ private:
   /// the deferred tasks of each.
   std::vector<BatchContext *> list;
   bool separatePlans = false;
-  std::deque<InstanceFibers> fibers; ///< by part
+  std::deque<InstanceFibers> fibers; ///< indexed by part
   int64_t inspectors = 1, most = 0;
   int64_t planned = 0; ///< number of visible tasks
   WorkerPool caller{1};
   bool hasBegun = false;
   std::vector<std::vector<BatchQueue>> shown; ///< queues for plans, by part
   LiveOutRows liveOutRows;
-  /// By part and kernel: the number of queue cells whose operands are pinned.
+  /// For each part and kernel: the number of queue cells whose operands are
+  /// pinned.
   std::vector<std::vector<int64_t>> pinnedCells;
 };
 

@@ -74,7 +74,7 @@ private:
     int64_t instance = 0;
     bool isUsed = false;
     BatchFrame *frames = nullptr; ///< saved while others run
-    // Of a branch:
+    // Only for a branch:
     BatchBranch code = nullptr;
     int64_t *frame = nullptr, number = 0;
     Join *join = nullptr;

@@ -1,4 +1,4 @@
-//===- Memo.cpp - Remembered calls ----------------------------------------===//
+//===- Memo.cpp - Memoized calls ------------------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -331,7 +331,7 @@ std::string MiniBatch::unbatchedFailure(int64_t instance) const {
   return found == context().failures.end() ? "" : found->second;
 }
 
-/// Returns the first line and field that hold index `value`, for messages.
+/// Returns the first line and field that contain index `value`, for messages.
 static std::string findIndex(const Descriptor &descriptor, const Forest &forest,
                              int64_t value) {
   for (int64_t node = 0; node < forest.numNodes; ++node) {

@@ -54,7 +54,7 @@ struct alignas(64) Part : BatchContext {
 
   MiniBatch &owner;
   Fiber *running = nullptr;         ///< runs compiled code now
-  size_t stackSize = 0;             ///< of that fiber, in bytes
+  size_t stackSize = 0;             ///< stack size of that fiber, in bytes
   InstanceFibers *fibers = nullptr; ///< runs control flow that waits; else null
   int64_t waits = 0;
   bool keepsReads = false; ///< true if a watcher needs the reads of control
@@ -64,7 +64,7 @@ struct alignas(64) Part : BatchContext {
   Buffer queueList; ///< on separate cache lines
   std::vector<Buffer> queueMemory;
   std::vector<int64_t> constantList;
-  int64_t number = 0; ///< of the part
+  int64_t number = 0; ///< number of the part
   int64_t beginInstance = 0, endInstance = 0;
 
   /// Provides space for nodes and list entries if there are several parts; null
@@ -72,12 +72,12 @@ struct alignas(64) Part : BatchContext {
   ArenaRanges *ranges = nullptr;
   int worker = 0;                             ///< worker that inspects this
                                               ///< part
-  int64_t nodeSpace = 0, entrySpace = 0;      ///< in the last run
+  int64_t nodeSpace = 0, entrySpace = 0;      ///< space used in the last run
   int64_t wantedNodes = 0, wantedEntries = 0; ///< needed to continue
 
   bool hasFailed = false;         ///< compiled code has failed
-  int64_t code = 0, a = 0, b = 0; ///< of an error
-  std::exception_ptr error;       ///< in the runtime itself
+  int64_t code = 0, a = 0, b = 0; ///< code and values of an error
+  std::exception_ptr error;       ///< error in the runtime itself
   /// For each instance that has reached a limit, the reason.
   std::map<int64_t, std::string> failures;
 
@@ -188,7 +188,7 @@ public:
   /// For each worker, the place where it continues after it leaves the
   /// executor's code.
   std::vector<WorkerExit> exits;
-  BumpArena arena; ///< of unbatched code
+  BumpArena arena; ///< arena of unbatched code
   BatchIndexError indexError = {};
   InstanceStream *stream = nullptr; ///< lanes run its instances; may be null
   /// Tables of the run, for inspectors that wait for rows.

@@ -1,4 +1,4 @@
-//===- RowAllocator.cpp - Rows of a table that are used again -------------===//
+//===- RowAllocator.cpp - Reused rows of a table --------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SlotMap.cpp - From tasks to slots of tables ------------------------===//
+//===- SlotMap.cpp - Maps tasks to slots of tables ------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

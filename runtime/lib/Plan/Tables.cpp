@@ -22,7 +22,8 @@ Tables::Tables(const Descriptor &descriptor, int64_t reusedRowBytes)
 }
 
 void Tables::choosePools(int64_t reusedRowBytes) {
-  // By group: its tables with their own memory, and the size of a row in bytes.
+  // For each group: its tables with their own memory, and the size of a row in
+  // bytes.
   std::vector<std::vector<int>> owners(descriptor.groups);
   std::vector<int64_t> rowBytes(descriptor.groups);
   memoryOf.resize(memory.size());

@@ -35,7 +35,7 @@ static DType outputType(const Type &row) {
 
 OutputCollector::OutputCollector(const Descriptor &descriptor)
     : descriptor(descriptor), fields(descriptor.results.size()) {
-  // By name: the results that have this name, or a field of this name.
+  // For each name: the results that have this name, or a field of this name.
   std::map<std::string, std::set<size_t>> users;
   auto reachable = [&](const Type &type) {
     std::vector<int> adts{rowType(type).adt};

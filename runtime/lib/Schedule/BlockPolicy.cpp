@@ -54,8 +54,8 @@ public:
       takeInstance();
   }
 
-  /// Runs the blocks of low cost that lanes wait for, until none is left.
-  /// Returns false if the run has finished.
+  /// Runs the low-cost blocks that lanes wait for, until none is left. Returns
+  /// false if the run has finished.
   bool reachState() {
     for (;;) {
       state.clear();
@@ -130,8 +130,8 @@ private:
   const int64_t lowCost;
   size_t next = 0; ///< instance
   State state;
-  std::vector<std::vector<Place>> waiting; ///< by block
-  std::vector<int64_t> laneCosts;          ///< by block, over lanes
+  std::vector<std::vector<Place>> waiting; ///< indexed by block
+  std::vector<int64_t> laneCosts;          ///< indexed by block, over lanes
 };
 
 class BlockLearner {
@@ -229,7 +229,7 @@ private:
   const BlockLearningOptions &options;
   Random random;
   StateIndex states;
-  std::vector<double> values; ///< by state and block
+  std::vector<double> values; ///< indexed by state and block
 };
 } // namespace
 

@@ -177,10 +177,10 @@ private:
 
   State state;
   StateIndex states;
-  // By state.
+  // The ready types, by state.
   std::vector<std::vector<int32_t>> ready;
-  std::vector<double> values; ///< by state and type: numTypes values for each
-                              ///< state
+  std::vector<double> values; ///< for each state and type: numTypes values for
+                              ///< each state
 
   const StateMachine untrained;
   Learned bestSoFar;

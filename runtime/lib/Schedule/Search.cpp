@@ -1,4 +1,4 @@
-//===- Search.cpp - The fewest batches of a task graph --------------------===//
+//===- Search.cpp - Search for the best schedule --------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -63,7 +63,7 @@ Found batchrt::searchBeam(const TaskGraph &graph, int32_t width) {
     int32_t type;
     int32_t bound;     ///< bound on the batches after it
     int32_t remaining; ///< tasks after it
-    uint64_t hash;     ///< of the tasks that ran
+    uint64_t hash;     ///< hash of the tasks that ran
   };
   // The origins of the frontiers of every step, from which the result is traced
   // back.

@@ -1,4 +1,4 @@
-//===- RunExplanation.cpp - Explanation of a run for users ----------------===//
+//===- RunExplanation.cpp - Explanation of a run --------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -149,7 +149,8 @@ void RunExplanation::collectTasks(const std::vector<TaskPicture::Task> &tasks) {
           std::swap(a, b);
         leader[b] = a;
       }
-  std::map<int64_t, int64_t> sizes; // by the recorded numbers of leaders
+  std::map<int64_t, int64_t> sizes; // indexed by the recorded numbers of
+                                    // leaders
   for (int64_t t = 0; t < size; ++t)
     if (!isConstant(t))
       ++sizes[tasks[find(t)].recorded];

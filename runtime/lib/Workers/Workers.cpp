@@ -168,7 +168,7 @@ void WorkerPool::startThreads() {
   }
 }
 
-/// Abandons the threads of the process that this one was forked from: they do
+/// Abandons the threads of the process that this one was forked from. They do
 /// not exist here and cannot be joined.
 static void abandon(std::vector<std::thread> &threads) {
   static std::atomic<std::vector<std::thread> *> last;

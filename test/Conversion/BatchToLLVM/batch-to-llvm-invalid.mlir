@@ -60,7 +60,7 @@ func.func @main(%x: f80) attributes {batch.entry} {
 
 // -----
 
-// expected-error @+1 {{a value of type 'tensor<4xi128>' cannot be an argument or result of the entry: the runtime does not support its element type}}
+// expected-error @+1 {{a value of type 'tensor<4xi128>' cannot be an argument or result of the entry, because the runtime does not support its element type}}
 func.func @main(%x: tensor<4xi128>) attributes {batch.entry} {
   return
 }

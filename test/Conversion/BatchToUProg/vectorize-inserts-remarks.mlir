@@ -42,7 +42,7 @@ batch.kernel @large(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (ten
 
 // -----
 
-// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}is read afterwards, or is a result too"
+// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}is read after the insert, or is also a result"
 batch.kernel @kept(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
   batch.yield %y, %x : tensor<4x19xf32>, tensor<4x19xf32>

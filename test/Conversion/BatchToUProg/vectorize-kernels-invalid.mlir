@@ -12,7 +12,7 @@ batch.kernel @unknown(%x: tensor<4xf32>, %i: tensor<1x1xindex>) -> tensor<4xf32>
 // -----
 
 // An operator may belong to no kernel.
-// expected-error @+1 {{needs the name '@k.rows' for its operator, but another symbol has it; rename that symbol}}
+// expected-error @+1 {{requires symbol name '@k.rows' for its operator, but another symbol uses it; rename that symbol}}
 batch.kernel @k() {
   batch.yield
 }
@@ -23,7 +23,7 @@ uprog.operator @k.rows(%n: index) {
 // -----
 
 // Another symbol has the name of the operator.
-// expected-error @+1 {{needs the name '@k.rows' for its operator, but another symbol has it; rename that symbol}}
+// expected-error @+1 {{requires symbol name '@k.rows' for its operator, but another symbol uses it; rename that symbol}}
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -32,7 +32,7 @@ func.func private @k.rows()
 // -----
 
 // A parameter needs its number.
-// expected-error @+1 {{shared argument #1 requires attribute 'batch.parameter' with the number of its parameter}}
+// expected-error @+1 {{argument #1 is shared and requires attribute 'batch.parameter' with the number of its parameter}}
 batch.kernel @unnumbered(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>
   batch.yield %y : tensor<4xf32>
@@ -65,7 +65,7 @@ batch.kernel @extent_element(%a: tensor<?x4xf32>) -> tensor<1xindex> {
 
 // The dimension of tensor.dim must be constant.
 batch.kernel @dim(%a: tensor<?x4xf32>, %i: index) -> tensor<4xf32> {
-  // expected-error @+1 {{cannot be batched: the dimension must be constant}}
+  // expected-error @+1 {{cannot be batched; its dimension must be constant}}
   %n = tensor.dim %a, %i : tensor<?x4xf32>
   %z = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %z : tensor<4xf32>
@@ -333,7 +333,7 @@ batch.kernel @shared_shape(%a: tensor<?x4xf32>, %w: tensor<?xf32> {batch.paramet
   %c0 = arith.constant 0 : index
   %z = arith.constant dense<0.0> : tensor<4xf32>
   %n = tensor.dim %a, %c0 : tensor<?x4xf32>
-  // expected-error @+1 {{cannot be batched: its shape differs from task to task}}
+  // expected-error @+1 {{cannot be batched, because its shape differs from task to task}}
   %s = tensor.expand_shape %w [[0, 1]] output_shape [%n, 4] : tensor<?xf32> into tensor<?x4xf32>
   %y = linalg.reduce { arith.addf } ins(%s : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %y : tensor<4xf32>

@@ -50,7 +50,7 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 uprog.program @p(%plan: !batch.plan) level(device) {
   %i = arith.constant 0 : index
   %step = uprog.plan_step %plan[%i]
-  // expected-error @+1 {{level(cluster) is not supported here, since all workers are one cluster; use level(block)}}
+  // expected-error @+1 {{level(cluster) is not supported here, because all workers form one cluster; use level(block)}}
   uprog.run @k.rows step(%step) tasks(%i) level(cluster)
   uprog.yield
 }

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{stages must be at least 0, got -1}}
+// expected-error @+1 {{'stages' must be at least 0, got -1}}
 func.func private @f() attributes {uprog.code = #uprog.code<stages = -1, task_scratch = 0>}
 
 // -----
@@ -49,13 +49,13 @@ func.func private @f() attributes {uprog.level = "warp"}
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op 'uprog.cluster_size' must be an i64 on a module, from 1 to 16}}
+// expected-error @+1 {{'builtin.module' op 'uprog.cluster_size' must be an i64 from 1 to 16 on a module}}
 module attributes {uprog.cluster_size = 17 : i64} {
 }
 
 // -----
 
-// expected-error @+1 {{'func.func' op 'uprog.cluster_size' must be an i64 on a module, from 1 to 16}}
+// expected-error @+1 {{'func.func' op 'uprog.cluster_size' must be an i64 from 1 to 16 on a module}}
 func.func private @f() attributes {uprog.cluster_size = 8 : i64}
 
 // -----

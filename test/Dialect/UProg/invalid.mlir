@@ -32,7 +32,7 @@ uprog.operator @k.rows(%n: index) -> index {
 // -----
 
 // An operator has a body.
-// expected-error @+1 {{'uprog.operator' op needs a body}}
+// expected-error @+1 {{'uprog.operator' op requires a body}}
 uprog.operator private @k.rows(index)
 
 // -----

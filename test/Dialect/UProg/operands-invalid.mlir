@@ -182,7 +182,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
 // -----
 
 // The position of a result is among its siblings.
-// expected-error @+1 {{position must be at least 0 and less than siblings, got 2 and 2}}
+// expected-error @+1 {{'position' must be at least 0 and less than 'siblings', got 2 and 2}}
 #result = #uprog.result<siblings = 2, position = 2>
 
 // -----

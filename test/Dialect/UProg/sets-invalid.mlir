@@ -119,7 +119,7 @@ uprog.program @p(%i: index) level(device) {
 
 // -----
 
-// expected-error @+1 {{position must be at least 0 and less than siblings, got 1 and 1}}
+// expected-error @+1 {{'position' must be at least 0 and less than 'siblings', got 1 and 1}}
 #r = #uprog.result<position = 1>
 
 // -----

@@ -408,7 +408,7 @@ func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents =
 
 // -----
 
-// expected-error @+1 {{extents must be at least 1}}
+// expected-error @+1 {{'extents' must be at least 1}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [0, 4, 4], order = [0, 1, 2], n = 4, k = 4, width = 4>}
 
 // -----
@@ -423,7 +423,7 @@ func.func private @f() attributes {a = #uprog.copied<left = 2>}
 
 // -----
 
-// expected-error @+1 {{several parameters are stacked along n, so they must be transposed}}
+// expected-error @+1 {{several parameters are stacked along 'n', so they must be 'transposed'}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0, 1], n = 4, k = 4, width = 4>}
 
 // -----
@@ -448,7 +448,7 @@ func.func private @f() attributes {a = #uprog.in_place<left = 2, left_stride = 1
 
 // -----
 
-// expected-error @+1 {{strides must be at least 1}}
+// expected-error @+1 {{'strides' must be at least 1}}
 func.func private @f() attributes {a = #uprog.in_place<left = 0, left_stride = 0, right_stride = 1>}
 
 // -----

@@ -70,7 +70,7 @@ module attributes {batch.sizes = {D = 384 : index, H = 256 : index}} {
 
 module attributes {batch.sizes = {H = 2 : index}} {
   func.func @f() {
-    // expected-error @+1 {{constant of type 'tensor<2xf32>' cannot be resized to 'tensor<64xf32>': its elements differ; make it a parameter}}
+    // expected-error @+1 {{constant of type 'tensor<2xf32>' cannot be resized to 'tensor<64xf32>', because its elements differ; make it a parameter}}
     %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
     return
   }

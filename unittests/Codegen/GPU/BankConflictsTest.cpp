@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Shared memory has 32 banks of 4 bytes and delivers 128 bytes at a time. It
-// serves 8 lanes at a time if each accesses 16 bytes, and 16 lanes if each
+// handles 8 lanes at a time if each accesses 16 bytes, and 16 lanes if each
 // accesses 8 bytes. Lanes that access different words of one bank wait for each
 // other.
 //
@@ -30,8 +30,8 @@ using batch::Precision;
 namespace {
 constexpr int64_t kLanes = 32, kBanks = 32;
 
-/// Returns how many more turns shared memory needs for a warp than the number
-/// of bytes requires.
+/// Returns the number of turns that shared memory needs for a warp beyond the
+/// number that its bytes require.
 int64_t countConflicts(int64_t bytes, std::function<int64_t(int64_t)> address) {
   int64_t lanesPerTurn = std::min(kLanes, kBanks * 4 / bytes), conflicts = 0;
   for (int64_t first = 0; first < kLanes; first += lanesPerTurn) {

@@ -1,4 +1,4 @@
-//===- WorkShareTest.cpp - Which block and warp computes what -------------===//
+//===- WorkShareTest.cpp - Work of blocks and warps -----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -69,7 +69,7 @@ TEST(WorkShareTest, BlocksComputeEachElementOnce) {
     for (int64_t tiles = 1; tiles <= kMostTiles; ++tiles)
       for (int64_t rows : {0, 1, 3, 4, 5, 8, 30, 61})
         for (int64_t quads : {1, 3}) {
-          // Divide tiles every other time, if this is possible.
+          // Divide tiles every other time if this is possible.
           bool divides = (units + tiles) % 2;
           std::vector<int> counts =
               countElements(units, tiles, rows, quads, divides);
@@ -88,7 +88,7 @@ TEST(WorkShareTest, MemoryHoldsSixteenQuads) {
     }
 }
 
-// A block keeps the first of its tiles: shares differ by at most one.
+// A block keeps the first of its tiles, so shares differ by at most one.
 TEST(WorkShareTest, ColumnsDependOnTheBlock) {
   NumberMath m;
   for (int64_t units = 1; units <= kMostBlocks; ++units)
@@ -115,8 +115,8 @@ TEST(WorkShareTest, ColumnsDependOnTheBlock) {
     }
 }
 
-// The warps of a block have every tile once, and no more tiles of columns than
-// needed.
+// The warps of a block process every tile once, and no more tiles of columns
+// than needed.
 TEST(WorkShareTest, TilesCoverRowsAndColumns) {
   NumberMath m;
   for (int64_t most : {1, 2, 4, 8, 32})
@@ -192,8 +192,8 @@ TEST(WorkShareTest, FewRowsOccupyManyWarps) {
     EXPECT_GE(countWarps(rows), 90) << rows;
 }
 
-// All blocks that divide a tile for a quad exist, and together have all of its
-// slices.
+// All blocks that divide a tile for a quad exist, and together they have all of
+// its slices.
 TEST(WorkShareTest, BlocksOfAQuadHaveAllSlices) {
   NumberMath m;
   for (int64_t tiles : {1, 5, 32})

@@ -152,7 +152,7 @@ TEST_F(VectorizeKernelsTest, OfSharedOperandsItIsBatchedToo) {
 
 TEST_F(VectorizeKernelsTest, TheInterfaceDoesNotKnowRaggedRows) {
   EXPECT_FALSE(run<Batchable>(kRagged));
-  EXPECT_NE(error.find("cannot be batched over a ragged tensor: its "
+  EXPECT_NE(error.find("cannot be batched over a ragged tensor, because its "
                        "BatchableOpInterface only supports one row per task"),
             std::string::npos)
       << error;

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiles every function that is expanded, for numbers and for vectors, and
-// compares it with the host's function. Errors are measured against the next
-// wider type, and special values are compared in the same type. The bounds are
-// those of the table in the description of batch-expand-math.
+// Compiles every expanded function, for scalars and for vectors, and compares
+// it with the host's function. Errors are measured against the next wider type,
+// and special values are compared in the same type. The bounds are those in the
+// table of the description of batch-expand-math.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ double unit(uint64_t i) { return double(mix(i) >> 11) * 0x1p-53; }
 /// A function of one number in three types.
 struct Unary {
   const char *name;
-  double bounds[2]; ///< in f32 and f64
+  double bounds[2]; ///< bounds in f32 and f64
   double range;     ///< where most points are
   float (*narrow)(float);
   double (*middle)(double);
@@ -96,7 +96,7 @@ bool isAngleFunction(StringRef name) {
 // Compiled functions
 //===----------------------------------------------------------------------===//
 
-/// Returns the source of a function of blocks of numbers x and y, of i64 n and
+/// Returns the source of a function on blocks of numbers x and y, of i64 n and
 /// of results. `body` computes %r from %x, %y and %n. OF_i8 and the like are
 /// TYPE with other elements; LONGS is OF_i64.
 std::string blockSource(StringRef name, StringRef element, int width,
@@ -206,8 +206,8 @@ protected:
     std::vector<int64_t> ns = std::vector<int64_t>(kBlock);
   };
 
-  /// Returns the values of a function, and checks that they are the same for
-  /// numbers and vectors.
+  /// Returns the values of a function and checks that they are the same for
+  /// scalars and vectors.
   template <typename T>
   static std::vector<T> apply(const std::string &name, const Block<T> &block) {
     std::vector<T> single(kBlock), vectors(kBlock);
@@ -232,7 +232,7 @@ protected:
     using Wide = typename Info<T>::Wide;
     if (std::isnan(exact))
       return std::isnan(y) ? 0 : INFINITY;
-    if (std::abs(exact) > Limits::max()) // may round either way at the edge
+    if (std::abs(exact) > Limits::max()) // may round either way at the limit
       return std::abs(y) >= Limits::max() && std::signbit(y) == (exact < 0)
                  ? 0
                  : INFINITY;
@@ -435,7 +435,8 @@ TEST_F(BoundsTest, SpecialValuesAreThoseOfC) {
         }
         std::vector<T> found = apply(name, block);
         for (size_t i = 0; i < values.size(); ++i) {
-          // Numbers that only the host's rounding makes whole do not count.
+          // Numbers that are integers only because of the host's rounding do
+          // not count.
           T wanted = narrow(values[i], y);
           Wide wide = reference(Wide(values[i]), Wide(y));
           if (isExact(wanted) && (!std::isfinite(wanted) || wanted == wide)) {
@@ -480,7 +481,7 @@ TEST_F(BoundsTest, SpecialAngles) {
       for (int i = 3; i < 6; ++i)
         EXPECT_TRUE(std::isnan(found[i])) << name << block.xs[i];
     }
-    // The two results of sincos are those of sin and cos.
+    // The two results of sincos equal the results of sin and cos.
     for (int i = 0; i < kBlock; ++i)
       block.xs[i] = point<T>(i, 100);
     std::vector<T> both = apply("sincos", block);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Code that the tests of the expansion of math share: sources of loops over
-// arrays, their compilation to machine code in memory, and the types under
+// Code shared by the tests of the expansion of math functions: sources of loops
+// over arrays, their compilation to machine code in memory, and the types under
 // test.
 //
 //===----------------------------------------------------------------------===//
@@ -86,7 +86,7 @@ public:
 
   /// Parses the functions and expands them.
   LogicalResult expand(StringRef source);
-  /// Returns the module that expand() made.
+  /// Returns the module that expand() created.
   ModuleOp getModule() const { return *module; }
   /// Compiles the module to machine code.
   LogicalResult compile();

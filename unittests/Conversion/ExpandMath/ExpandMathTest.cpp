@@ -24,12 +24,12 @@ namespace {
 
 constexpr int kBlock = 4096;
 
-/// The sizes of the vectors for which functions are compiled; 1 for numbers.
+/// The sizes of the vectors for which functions are compiled; 1 for scalars.
 template <typename T>
 constexpr int kWidths[] = {1, 16 / sizeof(T), 64 / sizeof(T)};
 
-/// Returns a function that applies another one to numbers in place: `body`
-/// computes %y from %x.
+/// Returns a function that applies `body` to numbers in place. `body` computes
+/// %y from %x.
 std::string inPlaceSource(StringRef name, StringRef element, int width,
                           const Twine &body) {
   std::string code = (R"(
@@ -96,7 +96,7 @@ protected:
   /// The largest errors over the points of one measurement.
   struct Errors {
     double relative = 0;  ///< where the result is normal
-    double subnormal = 0; ///< in steps of the smallest subnormal elsewhere
+    double subnormal = 0; ///< elsewhere, in steps of the smallest subnormal
     double absolute = 0;
   };
 
@@ -132,7 +132,7 @@ protected:
             continue;
           }
           Wide error = std::abs(y - exact);
-          // A NaN must not pass for a small error.
+          // A NaN must not count as a small error.
           ASSERT_FALSE(std::isnan(y)) << name << " " << xs[i];
           errors.absolute = std::max(errors.absolute, double(error));
           if (std::abs(exact) >= smallest)

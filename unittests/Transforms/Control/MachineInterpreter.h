@@ -19,8 +19,8 @@ namespace mlir::batch::test {
 
 using Values = SmallVector<Attribute>;
 
-/// Calls `function`, with structured control or a control flow graph, on the
-/// stack of the host. Fails with an error at an op that it cannot run.
+/// Calls `function`, with structured control flow or a control-flow graph, on
+/// the stack of the host. Fails with an error at an op that it cannot run.
 FailureOr<Values> callFunction(func::FuncOp function,
                                ArrayRef<Attribute> arguments);
 
@@ -30,8 +30,8 @@ struct Traffic {
   int64_t pushes = 0, pops = 0;
   /// Pushes of program counters.
   int64_t calls = 0;
-  /// Bytes read from and written to stacks. With cached tops, that is one row
-  /// per push and pop; without, it is one row per read and write of a top.
+  /// Bytes read from and written to stacks. With cached tops, there is one row
+  /// per push and pop; without, there is one row per read and write of a top.
   int64_t stackBytes = 0;
   /// Bytes read from and written to tops of variables, with or without stacks.
   int64_t topBytes = 0;

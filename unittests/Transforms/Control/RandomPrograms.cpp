@@ -38,10 +38,11 @@ public:
 private:
   using Scope = llvm::SmallVector<std::string>;
 
-  // Not a distribution of the standard library: those differ between libraries.
+  // Do not use a distribution of the standard library, because these differ
+  // between libraries.
   unsigned pick(unsigned count) { return random() % count; }
   std::string pick(const Scope &scope) {
-    // Prefer newer values, so that chains arise.
+    // Prefer newer values, to form chains.
     size_t size = scope.size();
     return scope[pick(2) ? pick(size)
                          : size - 1 - pick(std::min<size_t>(size, 3))];
@@ -81,7 +82,7 @@ private:
 
   void writeYield(const std::string &op, const Scope &scope) {
     std::string first = pick(scope), second = pick(scope);
-    // Return both results of a call unchanged now and then.
+    // Sometimes return both results of a call unchanged.
     if (!lastCall.empty() && scope.back() == lastCall + "#1" && pick(2)) {
       first = lastCall + "#0";
       second = lastCall + "#1";
@@ -121,7 +122,7 @@ private:
       return;
     calls -= weight;
     std::string name = fresh();
-    // Swapped and kept arguments are the interesting ones.
+    // Swapped and unchanged arguments are the interesting cases.
     std::string first = pick(scope), second = pick(scope);
     if (pick(3) == 0) {
       first = pick(2) ? "%b" : "%a";

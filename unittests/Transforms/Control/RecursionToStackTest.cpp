@@ -1,4 +1,4 @@
-//===- RecursionToStackTest.cpp - Machines compute what programs do -------===//
+//===- RecursionToStackTest.cpp - Machines and programs agree -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,8 +23,8 @@ using namespace mlir::batch::test;
 
 namespace {
 
-/// Mask of all optimizations. Bits 0 to 4 are those of section 3.2 of the
-/// paper, in order; bit 5 is tail calls.
+/// Mask of all optimizations. Bits 0 to 4 are the optimizations of section 3.2
+/// of the paper, in order; bit 5 is tail calls.
 constexpr unsigned kAll = 63;
 constexpr unsigned kTailCalls = 32;
 
@@ -319,7 +319,8 @@ func.func @main(%n: i64, %x: i64) -> i64 attributes {batch.entry} {
   expect(program, {4, 3}, {3 * 4 + 2});
 }
 
-// Every optimization reduces stack traffic, alone and on top of the others.
+// Every optimization reduces stack traffic, both alone and in addition to the
+// others.
 TEST_F(RecursionToStackTest, Traffic) {
   StringRef program = R"mlir(
 func.func @f(%n: i64, %a: i64) -> i64 {
@@ -355,8 +356,8 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   int64_t none = bytes(0), all = bytes(kAll);
   for (unsigned i = 0; i < 5; ++i) {
     EXPECT_LT(bytes(1 << i), none) << "optimization " << i + 1;
-    // A value that lives within a step is not live across calls, so it causes
-    // no stack traffic in any case.
+    // A value that is live only within a step is not live across calls, so it
+    // never causes stack traffic.
     if (i != 1) {
       EXPECT_GT(bytes(kAll & ~(1u << i)), all) << "without " << i + 1;
     }

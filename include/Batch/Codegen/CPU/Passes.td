@@ -31,7 +31,7 @@ def ConvertOperatorsToCPUPass
 
     `uprog.operand` and `uprog.result` specify how operands are read and results
     are written. The pass sets `uprog.code = #uprog.code<...>` on the function:
-    the number of stages, the bytes of scratch memory, and how workers share
+    the number of stages, the bytes of scratch memory, and how workers divide
     tasks (see the remark `Sharing`). It sets `uprog.packings` on the module:
     the packings of the parameters that operators index.
 

@@ -49,10 +49,10 @@ def ConvertOperatorsToGPUPass
 
     With a `precision` other than f32, warps compute products with parameters on
     tensor cores, in tiles of 16 rows by 8 columns. Rows and resident parameters
-    are rounded once, when they are copied. `nvvm.mma.sync` multiplies them, of
-    shape m16n8k8 for tf32 and m16n8k16 for bf16. Sums are f32, and every lane
-    gets four of them. Other products remain in f32. All products of an operator
-    with f64 have the types that the operator specifies.
+    are rounded once, when they are copied. `nvvm.mma.sync` multiplies them,
+    with shape m16n8k8 for tf32 and m16n8k16 for bf16. Sums are f32, and every
+    lane gets four of them. Other products remain in f32. All products of an
+    operator with f64 have the types that the operator specifies.
 
     For each stage, the remark `Work` reports the work of the blocks that are
     expected to run it. It does so for each number of rows in `count-rows`, of

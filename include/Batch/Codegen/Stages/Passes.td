@@ -15,7 +15,7 @@ def ConvolutionsToProductsPass
   let summary = "Prepare convolutions and poolings for CPU code";
   let description = [{
     Rewrites convolutions and poolings in the operators of a module. They may be
-    linalg ops in any layout, or generic ops of the same form
+    linalg ops in any layout, or generic ops that compute the same
     (`inferConvolutionDims`):
 
     - Padding, and everything else that is computed or selected for each element
@@ -74,13 +74,14 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
     attribute on each reduction specifies how it runs. Contractions with
     parameters read panels, which are packed when the parameters are bound.
 
-    For the workers of a CPU, a stage specifies how they share it when there are
-    few tasks. They share it by columns, or by rows, such as the heads of an
-    attention layer (`shared_dims`). Workers wait for each other before a stage
-    (`barrier`) only if one reads or writes what another one writes. A stage
-    that reads the columns, or the rows, that the same worker has computed needs
-    no barrier. The pass considers all choices that are equal for stages of the
-    same rank, and selects the one with the least work and the fewest barriers.
+    For the workers of a CPU, a stage specifies how they divide it when there
+    are few tasks. They divide it by columns, or by rows, such as the heads of
+    an attention layer (`shared_dims`). Workers wait for each other before a
+    stage (`barrier`) only if one of them reads or writes data that another one
+    writes. A stage that reads the columns, or the rows, that the same worker
+    has computed needs no barrier. The pass considers all choices that are equal
+    for stages of the same rank. It selects the one with the least work and the
+    fewest barriers.
 
     The stages of an operator depend on the number of vector lanes. For a CPU,
     the stages replace the body. For a GPU, the pass stages a copy of the

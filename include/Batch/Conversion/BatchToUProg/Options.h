@@ -1,4 +1,4 @@
-//===- Options.h - Options of passes that make programs ---------*- C++ -*-===//
+//===- Options.h - Options of passes that create programs -------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

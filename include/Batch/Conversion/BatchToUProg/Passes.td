@@ -224,10 +224,10 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     one unit. On a GPU, `auto` uses the fastest of sets, one unit, all units,
     and clusters (`cluster-size`) for all instances.
 
-    If several units run an instance, one of them runs steps that are smaller
-    than the barriers between them (`uprog.run` with a level). Estimates decide
-    this, from the inner loops and branches to the outer ones, and the remark
-    `Units` reports them. `tuning` names a file that can decide instead
+    If several units run an instance, one of them runs steps that cost less than
+    the barriers between them (`uprog.run` with a level). Estimates determine
+    these steps, from the inner loops and branches to the outer ones, and the
+    remark `Units` reports them. `tuning` names a file that can decide instead
     (docs/reference/formats.md).
 
     ```mlir

@@ -16,12 +16,12 @@ def ExpandFloatsPass : Pass<"batch-expand-floats"> {
     Ops of `arith` and `math`, and `vector.fma`, compute scalars and vectors of
     f16 and bf16 in f32. Each result is rounded. Sums, differences, products,
     quotients and square roots are the results that IEEE 754 requires for the
-    type itself, because f32 has more than twice as many digits. Conversions of
-    f64 and integers also round once: they go through an f32 that is rounded to
-    odd. Conversions of bf16 become integer code, which rounds to nearest, ties
-    to even, and converts every NaN to one NaN. Conversions of f16 are
-    instructions. So results depend neither on the target nor on the width of
-    vectors, and no library is called.
+    type. This follows because f32 has more than twice as many digits.
+    Conversions of f64 and integers also round once: they go through an f32 that
+    is rounded to odd. Conversions of bf16 become integer code, which rounds to
+    nearest, ties to even, and converts every NaN to one NaN. Conversions of f16
+    are instructions. So results depend neither on the target nor on the width
+    of vectors, and no library is called.
 
     Later passes can fold the conversions of `arith-emulate-unsupported-floats`,
     and with them the rounding between two ops. They cannot fold the conversions
@@ -59,7 +59,7 @@ def SaturateConversionsPass : Pass<"batch-saturate-conversions"> {
 
     Conversions that later passes create, for example
     [batch-expand-math](#-batch-expand-math), are within the range and need no
-    change. Conversions of f16 and bf16 must already be those of f32
+    change. Conversions of f16 and bf16 must already be conversions of f32
     ([batch-expand-floats](#-batch-expand-floats)), because their range may be
     smaller than that of the integer.
 

@@ -17,8 +17,8 @@ def ConvertGPUToHostEmulationPass
     Converts every kernel `@k` of a `gpu.module` to a function `@k.emulate`,
     which the emulator of the runtime library calls for each thread (see
     docs/explanation/emulator.md). Other functions of the module become private
-    functions. The `gpu.module` and all `gpu.launch_func` are removed: the host
-    of the object launches kernels.
+    functions. The `gpu.module` and all `gpu.launch_func` are removed, because
+    the host of the object launches kernels.
 
     `@k.emulate` takes the thread and an array with the addresses of the
     kernel's arguments. It reads identifiers from the thread. Barriers,
@@ -52,8 +52,8 @@ def ConvertGPUToHostEmulationPass
     }
     ```
 
-    Other operations with effects are errors, and so are those of dialects other
-    than arith, cf, func, math, scf, vector and llvm.
+    Other operations with effects are errors, and so are operations of dialects
+    other than arith, cf, func, math, scf, vector and llvm.
 
     See test/Conversion/GPUToHostEmulation.
   }];

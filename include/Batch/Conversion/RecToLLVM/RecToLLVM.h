@@ -19,7 +19,7 @@ namespace mlir::batch {
 
 /// Adds conversions of ADT values, lists and ranked tensors to cells (i64, see
 /// batch-runtime/ABI.h). Scalars and index keep their types, also as elements
-/// and fields: they are converted where a cell is loaded or stored.
+/// and fields. They are converted where a cell is loaded or stored.
 void populateRecToLLVMTypeConversions(TypeConverter &converter);
 
 /// Adds patterns that lower `rec` ops in functions to scf, arith and llvm. The

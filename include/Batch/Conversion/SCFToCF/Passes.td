@@ -1,4 +1,4 @@
-//===- Passes.td - Structured control as branches ----------*- tablegen -*-===//
+//===- Passes.td - Structured control flow as branches -----*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -14,11 +14,11 @@ def ConvertUProgToCPUPass
     : Pass<"convert-uprog-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Lower programs to code that every worker of a pool runs";
   let description = [{
-    A `uprog.program` of device level becomes a function over (context, worker,
+    A device-level `uprog.program` becomes a function over (context, worker,
     workers); a unit is a worker thread. `uprog.run` divides its tasks among the
     workers in one of two ways, depending on their number. Large batches are
-    shared by rows, so that no worker waits inside a kernel. Small batches are
-    shared stage by stage as the stages specify, mostly by columns. Each worker
+    divided by rows, so no worker waits inside a kernel. Small batches are
+    divided stage by stage as the stages specify, mostly by columns. Each worker
     then reads only its own share of the parameters, and row tiles stay full.
     Workers wait for each other where a stage requires it.
     `convert-operators-to-cpu` decides for each kernel which batches are large,

@@ -45,11 +45,11 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
 def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
   let summary = "Choose which blocks of a GPU run a plan together";
   let description = [{
-    Sets the level of programs, and of their barriers, to that of the group of
-    blocks that runs a plan: `device`, `cluster` or `block`. Barriers of smaller
-    groups cost less, and a mini-batch has one plan per group. However, each
-    group reads all parameters, and only the blocks of one group share a task.
-    If clusters run programs, the module gets `uprog.cluster_size`.
+    Sets the level of programs, and of their barriers, to the level of the group
+    of blocks that runs a plan: `device`, `cluster` or `block`. Barriers of
+    smaller groups cost less, and a mini-batch has one plan per group. However,
+    each group reads all parameters, and only the blocks of one group share a
+    task. If clusters run programs, the module gets `uprog.cluster_size`.
 
     `auto` estimates a step of each kernel for a mini-batch of `instances`
     instances with a task each. It chooses the group whose steps take the fewest

@@ -1,4 +1,4 @@
-//===- Passes.h - Control of programs as scf --------------------*- C++ -*-===//
+//===- Passes.h - Control flow of programs as scf ---------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Passes.td - Control of programs as scf --------------*- tablegen -*-===//
+//===- Passes.td - Control flow of programs as scf ---------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

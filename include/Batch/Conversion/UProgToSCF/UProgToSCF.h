@@ -1,4 +1,4 @@
-//===- UProgToSCF.h - Lower the control of programs to scf ------*- C++ -*-===//
+//===- UProgToSCF.h - Lower control flow of programs to scf -----*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -107,8 +107,9 @@ inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
 inline constexpr StringLiteral kAddedBytesAttr = "batch.added_bytes";
 /// Attribute of a module: the PolicyAttr that its schedules follow.
 inline constexpr StringLiteral kPolicyAttr = "batch.policy";
-/// Attribute of the entry: its StrategyAttr. If that is `none` because no other
-/// strategy is legal, also a string that gives the location and the reason.
+/// Attribute of the entry: its StrategyAttr. If the strategy is `none` because
+/// no other strategy is legal, the attribute is also a string that gives the
+/// location and the reason.
 inline constexpr StringLiteral kStrategyAttr = "batch.strategy";
 inline constexpr StringLiteral kNotBatchedAttr = "batch.not_batched";
 /// Attribute of a loop: the OrderAttr of its tasks.

@@ -172,7 +172,7 @@ def Batch_ResolveOp : Batch_Op<"resolve", [
 def Batch_GhostOp : Batch_Op<"ghost", [
     Pure, AllTypesMatch<["value", "result"]>,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "Raises the depth of a tensor as if one more task had computed it";
+  let summary = "Raises the depth of a tensor as if one more task computed it";
   let description = [{
     Returns the same tensor. Its depth becomes the depth that a task of depth
     `%d` gives its results, if that is larger. The op represents a task that
@@ -180,7 +180,7 @@ def Batch_GhostOp : Batch_Op<"ghost", [
     `batch-insert-ghosts` inserts it where branches compute a value by chains of
     tasks of different lengths.
 
-    In the inspector, the handle is that of the same tensor, and its depth
+    In the inspector, the handle belongs to the same tensor, and its depth
     counts even if the task has run. So only `batch.depth` should read it,
     possibly through results of control flow. Data that contains it would delay
     its readers after a wait.
@@ -278,7 +278,7 @@ def Batch_TableOp : Batch_Op<"table", [
 def Batch_SourceOp : Batch_Op<"source", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "Defines rows that exist before the run";
   let description = [{
-    The rows are either those of a parameter of the entry, which are never
+    The rows are either rows of a parameter of the entry, which are never
     copied, or the input tensors of one type. `parameter(n)` counts only
     parameters. Rows are static tensors. A parameter that is a vector of unknown
     extent is one row.
@@ -362,7 +362,7 @@ def Batch_ExtractOp : Batch_Op<"extract", [
   let description = [{
     Replaces `tensor.extract` of an input, a field or a parameter where control
     flow reads the element. The row has the given type and exists before the
-    run, so the handle is not that of a task. An index out of range is a
+    run, so the handle does not refer to a task. An index out of range is a
     run-time error.
 
     ```mlir
@@ -538,7 +538,7 @@ def Batch_SegmentBroadcastOp : Batch_Op<"segment_broadcast", [
 }
 
 //===----------------------------------------------------------------------===//
-// Lanes: control in lock step
+// Lanes: lockstep control flow
 //===----------------------------------------------------------------------===//
 
 def Batch_StartLanesOp : Batch_Op<"start_lanes", [
@@ -635,10 +635,11 @@ def Batch_LaneOpsOp : Batch_Op<"lane_ops", [
   let summary = "Runs the stack operations of a block on the lanes taken";
   let description = [{
     The block is one of a `batch.machine`. With `prologue`, the op runs the
-    stack operations before the block's invocation of a kernel. Otherwise it
-    runs those after the invocation, and the terminator, which determines the
-    block that the lanes wait for next. In a machine with `frames`, a call
-    enters a new frame: only its lanes run until `batch.leave_frame`.
+    stack operations before the block's invocation of a kernel. Otherwise, it
+    runs the stack operations after the invocation, and the terminator, which
+    determines the block that the lanes wait for next. In a machine with
+    `frames`, a call enters a new frame: only its lanes run until
+    `batch.leave_frame`.
 
     ```mlir
     batch.lane_ops %lanes @main.machine::@fib.2 prologue

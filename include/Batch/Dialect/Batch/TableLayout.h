@@ -60,7 +60,7 @@ public:
   int64_t getSlotBytes() const { return slotBytes; }
   int64_t getBlockBytes() const { return blockBytes; }
   /// Sets the distance between blocks of a table whose blocks are interleaved
-  /// with those of other tables.
+  /// with blocks of other tables.
   void setBlockBytes(int64_t bytes) { blockBytes = bytes; }
   /// Returns the number of bytes from the first to the last element of one row,
   /// rounded up to a multiple of 64.

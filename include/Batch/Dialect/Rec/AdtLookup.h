@@ -41,8 +41,8 @@ struct ListShape {
 std::optional<ListShape> getListShape(AdtOp adt);
 
 /// Numbering of the variants of all ADTs of a module, in module order from 0,
-/// with lookup by name in constant time. It is a snapshot: it does not follow
-/// changes of the module.
+/// with lookup by name in constant time. The numbering is a snapshot and does
+/// not follow changes of the module.
 class VariantNumbering {
 public:
   explicit VariantNumbering(ModuleOp module);

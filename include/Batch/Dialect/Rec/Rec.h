@@ -69,7 +69,7 @@ bool fitsField(Type field, Type value);
 
 namespace mlir::rec {
 /// Edge of value flow: a value becomes another value, is put into one, or is
-/// taken out of one.
+/// extracted from one.
 struct ValueFlowEdge {
   enum Kind {
     Same,    ///< `to` is `from`

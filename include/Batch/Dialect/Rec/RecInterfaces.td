@@ -26,8 +26,8 @@ def Rec_ValueFlowOpInterface : OpInterface<"ValueFlowOpInterface"> {
   let cppNamespace = "::mlir::rec";
   let description = [{
     Interface of an op that forwards values in a way that no other interface
-    describes: it puts them into lists and values of ADTs, or takes them out.
-    For such an op, analyses of values query only this interface.
+    describes: it puts them into lists and values of ADTs, or extracts them. For
+    such an op, analyses of values query only this interface.
     `RegionBranchOpInterface` describes regions and the values that control flow
     forwards to them. An op with neither interface is pure, and computes tensors
     and scalars.

@@ -101,7 +101,7 @@ def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
     The workers divide a launch with at least `row_split` tasks per worker by
     rows. Each worker then runs all stages on `stage_rows` tasks at a time (0:
     on all of its tasks). They divide a smaller launch stage by stage, by
-    columns or by rows as the stage specifies, and wait for each other before
+    columns or by rows as the stage specifies. They wait for each other before
     the stages in `barriers`. A launch of fewer than `share_tasks` tasks is not
     worth dividing.
 
@@ -345,7 +345,7 @@ def UProg_GatheredAttr : UProg_Attr<"Gathered", "gathered"> {
     its rows is a panel of width one and contains all dimensions of the
     reduction, in their order. `left_stride` is the distance between two rows,
     in elements. The other input, B, is a view. Panels of its columns are packed
-    before the tiles that read them. Each `run` columns form a line, such as a
+    before the tiles that read them. A line consists of `run` columns, such as a
     line of an image. With `vectors`, the columns of a line are read in vectors.
     An example is a convolution with pixels as columns.
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Ops for the data that programs of single instances read and write. Every unit
-// computes the control of an instance by itself, from numbers that all units
-// see. The units share out the tensor code.
+// computes the control flow of an instance by itself, from numbers that all
+// units see. The tensor code is divided among the units.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,8 +62,8 @@ def UProg_RowOp : UProg_Op<"row", [
   let description = [{
     Returns the first copy that contains none of the rows in parentheses. These
     rows may be anywhere, and they are fewer than the copies. With `in_turn`,
-    the op cycles through the copies, so units that are one round of a loop
-    ahead do not write the row that others still read. If several instances run
+    the op cycles through the copies. Units that are one round of a loop ahead
+    then do not write the row that others still read. If several instances run
     together, each `member` has its own copies.
 
     ```mlir
@@ -165,10 +165,11 @@ def UProg_SiteOp : UProg_Op<"site", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Creates a step of one task of a kernel";
   let description = [{
-    The operands are those of the kernel that are not shared, in the kernel's
-    order. `into` contains the row of each result. If the kernel inserts a
-    result into an operand, the result may have that operand's row, which then
-    changes in place. The step is for one `uprog.run`, which runs one task.
+    The operands are the operands of the kernel that are not shared, in the
+    order of the kernel. `into` contains the row of each result. If the kernel
+    inserts a result into an operand, the result may have that operand's row,
+    which then changes in place. The step is for one `uprog.run`, which runs one
+    task.
 
     ```mlir
     %step = uprog.site @cell(%x, %h, %t : !uprog.row, !uprog.row, index)
@@ -207,10 +208,10 @@ def UProg_PutTaskOp : UProg_Op<"put_task", [
     AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
   let summary = "Lists the operands of a task";
   let description = [{
-    The operands of task `index` are those of the kernel that are not shared, in
-    the kernel's order. `index` is less than the capacity of the list. If the
-    step has no rows for results, `into` contains the row of each result, as in
-    `uprog.site`.
+    The operands of task `index` are the operands of the kernel that are not
+    shared, in the order of the kernel. `index` is less than the capacity of the
+    list. If the step has no rows for results, `into` contains the row of each
+    result, as in `uprog.site`.
 
     ```mlir
     uprog.put_task %tasks[%t] = %x : !uprog.row

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Ops for values of algebraic data types in programs that run single instances.
-// The programs read the nodes of the input, and have a row, a result and new
-// values for each node.
+// The programs read the nodes of the input, and each node has a row, a result
+// and new values.
 //
 //===----------------------------------------------------------------------===//
 

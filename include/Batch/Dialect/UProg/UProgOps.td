@@ -174,7 +174,7 @@ def UProg_InsertOp : UProg_Op<"insert", [Pure, AllTypesMatch<["dest", "result"]>
   let summary = "Replaces a slice of each task's row, in place";
   let description = [{
     Returns the row of each task in `dest`, with the task's row of `source`
-    inserted at `offsets`. `sizes` and `strides` are those of
+    inserted at `offsets`. `sizes` and `strides` are the same as in
     `tensor.insert_slice`. A position that differs from task to task is a tensor
     with one index per task. Positions are in range.
 
@@ -217,7 +217,7 @@ def UProg_ProgramOp : UProg_FunctionOp<"program", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Defines a uProgram, which every unit of a level runs";
   let description = [{
-    A program has no results: it writes to the tables and lanes that its
+    A program has no results. It writes to the tables and lanes that its
     arguments name. `level` is the level of its units. Barriers in the program
     are of that level or below.
 
@@ -356,8 +356,8 @@ def UProg_TakeLanesOp : UProg_Op<"take_lanes"> {
   let description = [{
     The tasks of the step are the first `count` lanes of the list, and its
     operands read the rows of variables through the list. If `count` is large
-    enough that this is faster, the step has all lanes as tasks instead, and the
-    results of the other lanes are dropped.
+    enough, the step has all lanes as tasks instead, and the results of the
+    other lanes are dropped.
 
     ```mlir
     %step = uprog.take_lanes %lanes[%block] tasks(%count)
@@ -448,8 +448,8 @@ def UProg_ForOp : UProg_ControlOp<"for", [
     iteration yields, or the initial values if there is no iteration. If the
     loop carries no values, the body needs no `uprog.yield`.
 
-    The body may contain barriers, and operators whose tasks are divided among
-    units, if the bounds and the step are equal on all units of the level.
+    If the bounds and the step are equal on all units of the level, the body may
+    contain barriers, and operators whose tasks units divide.
 
     ```mlir
     %sum = uprog.for %i = %lower to %upper step %two iter(%so_far = %zero) : index {
@@ -531,7 +531,7 @@ def UProg_ConditionOp : UProg_Op<"condition", [
 
 def UProg_ReduceOp : UProg_Op<"reduce", [
     RecursiveMemoryEffects, SingleBlock, AttrSizedResultSegments]> {
-  let summary = "Finds the smallest keys of numbers and the numbers that have them";
+  let summary = "Finds the smallest keys of numbers and their numbers";
   let description = [{
     The region yields the keys of each number from 0 to `upper` - 1. Each key
     has two results: its smallest value, and the first number that has this
@@ -574,8 +574,8 @@ def UProg_CompactOp : UProg_Op<"compact", [
     ```
   }];
   let arguments = (ins Index:$upper,
-                       Arg<MemRefRankOf<[I32], [1]>, "with space for all numbers",
-                           [MemWrite]>:$list);
+                       Arg<MemRefRankOf<[I32], [1]>,
+                           "with space for all numbers", [MemWrite]>:$list);
   let results = (outs Index:$count);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -656,11 +656,11 @@ def UProg_AwaitRowsOp : UProg_Op<"await_rows", [MemoryEffects<[MemWrite]>]> {
   let summary = "Waits for rows that earlier steps write";
   let description = [{
     The op is in the function of a stage, after all code that depends only on
-    the plan. If the caller of the function leaves the wait to the function, a
-    kernel waits at this op for the barrier between this stage and the steps
-    whose rows it reads. Loads before the op are in flight while blocks wait for
-    each other. A function has at most one such op, outside its branches and
-    loops, because all threads must reach a barrier.
+    the plan. If the caller leaves the wait to the function, a kernel waits at
+    this op. It waits for the barrier between this stage and the steps whose
+    rows it reads. Loads before the op are in flight while blocks wait for each
+    other. A function has at most one such op, outside its branches and loops,
+    because all threads must reach a barrier.
 
     ```mlir
     func.func private @cell.rows.stage0(%step: !llvm.ptr<1>) {

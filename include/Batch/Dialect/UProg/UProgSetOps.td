@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops for programs that run several instances together. Each unit has the
-// numbers that the control of each instance computes, and lists of the
+// Ops for programs that run several instances together. Each unit stores the
+// numbers that the control flow of each instance computes, and lists of the
 // instances that take the same path. A *member* is the number of an instance
 // among those that run together.
 //

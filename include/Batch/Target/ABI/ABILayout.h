@@ -145,7 +145,7 @@ BATCH_FIELD(kIndexErrorIndex, BatchIndexError, index)
 /// Offset of the BatchIndexError in the control words of a launch, in bytes.
 inline constexpr int64_t kControlIndexError =
     offsetof(BatchDeviceControl, indexError);
-/// Distance in bytes between the rows of a parameter and its first extent.
+/// Offset of the first extent of a parameter from its rows, in bytes.
 inline constexpr int64_t kExtentOffset = -BATCH_ROWS_PREFIX;
 
 /// Control words of the blocks of a launch, in bytes: the offset of the words

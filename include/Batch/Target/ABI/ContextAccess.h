@@ -57,9 +57,9 @@ Value getContext(Operation *op);
 /// Builds host code at one insertion point.
 class ContextBuilder {
 public:
-  /// Builds at the insertion point of `builder`. Unless `context` is given, it
-  /// must be in a function that has a context. All memory that the context
-  /// points to is in the address space of the context.
+  /// Builds at the insertion point of `builder`. Unless `context` is given, the
+  /// insertion point must be in a function that has a context. All memory that
+  /// the context points to is in the address space of the context.
   ContextBuilder(OpBuilder &builder, Location loc, Value context = {});
 
   Value getContext() const { return context; }

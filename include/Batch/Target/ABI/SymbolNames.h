@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Names of symbols that one pass makes and another looks up. All of them are
+// Names of symbols that one pass creates and another looks up. All of them are
 // built here, except those that only one pass uses.
 //
 //===----------------------------------------------------------------------===//

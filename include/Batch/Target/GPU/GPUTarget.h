@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The tables of vendors and chips are in lib/Target/GPU/GPUTarget.cpp. Every
-// difference between GPUs is a fact here, which passes look up by chip name.
+// difference between GPUs is a fact in these tables, which passes look up by
+// chip name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +62,8 @@ struct VendorFacts {
 struct ChipFacts {
   const VendorFacts *vendor;
   int64_t sharedMemory;    ///< bytes per block, with opt-in
-  int64_t multiprocessors; ///< of the largest GPU with this chip
+  int64_t multiprocessors; ///< number of multiprocessors of the largest GPU
+                           ///< with this chip
   bool acquireLoads;       ///< required by barriers of blocks
   bool asyncCopies;        ///< asynchronous copies to shared memory
   bool tensorCores;        ///< tensor cores for tf32 and bf16

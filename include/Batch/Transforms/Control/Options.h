@@ -1,4 +1,4 @@
-//===- Options.h - Options of control passes --------------------*- C++ -*-===//
+//===- Options.h - Options of control-flow passes ---------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Passes.h - Strategies of control -------------------------*- C++ -*-===//
+//===- Passes.h - Control-flow strategies -----------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

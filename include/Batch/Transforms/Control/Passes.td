@@ -1,4 +1,4 @@
-//===- Passes.td - Placement of control --------------------*- tablegen -*-===//
+//===- Passes.td - Placement of control flow ---------------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -56,13 +56,12 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
 def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
   let summary = "Decide the order in which tasks of loops run";
   let description = [{
-    In a program with strategy `replicate`, sets `batch.order` of each counted
-    loop with more than two layers, unless the source specifies it. With
-    `layers`, products that depend on a recurrence but belong to none read
-    parameters once for many rounds. The pass selects `layers` if this read
-    takes at least as long as a barrier, else `rounds`. Remarks report the
-    reason. `order` overrides the choice for all these loops, and a `tuning`
-    file for single loops.
+    With strategy `replicate`, sets `batch.order` of each counted loop with more
+    than two layers, unless the source specifies it. With `layers`, products
+    that depend on a recurrence but belong to none read parameters once for many
+    rounds. The pass selects `layers` if this read takes at least as long as a
+    barrier, else `rounds`. Remarks report the reason. `order` overrides the
+    choice for all loops, and a `tuning` file for single loops.
     ```mlir
       scf.yield %next, %sum : !vec, !vec
     }
@@ -151,7 +150,7 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
     and invocations become `batch.record`. Recursion that is bottom-up over all
     nodes becomes a `batch.traverse`, one loop over the nodes in post-order
     (Cortex, section 2). Other recursion remains and memoizes its calls, except
-    those that wait and take no node. The instance program is kept: it is the
+    those that wait and take no node. The instance program is kept as the
     unbatched lowering.
 
     If control flow reads an element of an input, a field or a parameter, which

@@ -114,13 +114,13 @@ def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
   let summary = "Replace rank-0 tensors that decide control flow with scalars";
   let description = [{
     Front ends write counters, conditions and positions as rank-0 tensors. This
-    pass applies to a tensor whose element control flow reads, if elementwise
-    operations alone compute it from constants and from elements of inputs and
-    parameters. `scf.for`, `scf.while` and `scf.if` may carry it. These
-    operations, the carried values and the positions of the elements become
-    scalars, also in recursive functions. Analyses can then find that control
-    flow is structural. Other tensors remain, so control flow waits for them no
-    earlier than before.
+    pass applies to a tensor whose element control flow reads. Only elementwise
+    operations may compute the tensor, from constants and from elements of
+    inputs and parameters. `scf.for`, `scf.while` and `scf.if` may carry it.
+    These operations, the carried values and the positions of the elements
+    become scalars, also in recursive functions. Analyses can then find that
+    control flow is structural. Other tensors remain, so control flow waits for
+    them no earlier than before.
 
     Loops no longer carry values that they do not change, such as parameters, so
     kernels can identify these values.

@@ -36,7 +36,7 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
     in the function as an operand that is read in place. A kernel that reads
     only rows at constant positions also runs once. An element of a tensor
     (`tensor.extract`) and the code that uses it are copied into the kernels
-    that need them, unless control flow reads the element.
+    that need them. Elements that control flow reads are not copied.
 
     With `hoist=false`, code with the role input stays in the cell, to measure
     the benefit of hoisting. With `coarsen=false`, each tensor operation becomes
@@ -64,7 +64,7 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"hoist", "hoist", "bool", /*default=*/"true",
-           "Outline separate kernels from code that the recursion does not change">,
+           "Outline separate kernels from recursion-invariant code">,
     Option<"coarsen", "coarsen", "bool", /*default=*/"true",
            "Outline kernels from blocks instead of single operations">,
   ];

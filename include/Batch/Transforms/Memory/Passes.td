@@ -20,11 +20,11 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     in one table or source, and `rows` if they are mixed or ragged.
 
     Tables that the same kernels write share slot numbers (a group). Rows of 4
-    KB (a page) or more share them only with rows of the same length, because a
-    slot is reused after the last read of its rows. The limit is 512 bytes for
-    rows that kernels insert into in place. Transient tables share slot numbers
-    only with each other. Results are written to consecutive slots, in schedule
-    order. A module without an inspector is left unchanged.
+    KB (a page) or more share them only with rows of the same length. The reason
+    is that a slot is reused after the last read of its rows. The limit is 512
+    bytes for rows that kernels insert into in place. Transient tables share
+    slot numbers only with each other. Results are written to consecutive slots,
+    in schedule order. A module without an inspector is left unchanged.
 
     `layout` changes the order of elements in tables (Cortex, section 5.1). It
     lists primitives, which are applied one after another to the dimensions of a
@@ -81,11 +81,11 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
 def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
   let summary = "Attach the policy that picks the next batch";
   let description = [{
-    Attaches the policy to the module. The policy becomes part of the object,
-    and `batch-run` uses it unless an option specifies another one. Policy
-    `depth` is the default and needs no attribute. The table of a state machine,
-    which `batch-run --learn-policy=FILE` writes, must be for the module's
-    kernels. It is stored in the attribute.
+    Attaches the policy to the module. The object stores the policy, and
+    `batch-run` uses it unless an option specifies another one. Policy `depth`
+    is the default and needs no attribute. The table of a state machine, which
+    `batch-run --learn-policy=FILE` writes, must be for the module's kernels. It
+    is stored in the attribute.
 
     ```mlir
     module {}

@@ -132,8 +132,8 @@ def ListElementsPass : Pass<"batch-list-elements", "::mlir::ModuleOp"> {
   let summary = "Walk list-shaped ADTs by their element lists";
   let description = [{
     A map or fold over a value of a list-shaped ADT becomes one over the list of
-    its elements, which `rec.elements` returns. Then only that op has to
-    decompose such a value.
+    its elements, which `rec.elements` returns. Afterwards, only that op has to
+    decompose such values.
 
     ```mlir
     %n = rec.fold %w: index in %words init(%m = %zero) : !rec.adt<@Words> -> index {
@@ -156,10 +156,10 @@ def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
   let summary = "Inline functions that do not recurse";
   let description = [{
     A function of one block that cannot call itself is copied into its callers
-    and removed, callees first. Recursive functions and the entry stay, whereas
-    upstream's inliner may unroll recursion forever. A caller may not need all
-    results of a helper. Ops whose results nothing reads are therefore removed,
-    so that no kernel computes them and no control flow waits for them.
+    and removed, callees first. Recursive functions and the entry remain,
+    whereas the upstream inliner may unroll recursion forever. A caller may not
+    need all results of a helper. Ops whose results are unused are therefore
+    removed, so no kernel computes them and no control flow waits for them.
 
     ```mlir
     func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -190,11 +190,11 @@ def DuplicateFunctionsPass
     A recursive function may be called with several sets of parameters, such as
     the two directions of a recurrent network. The parameters of its kernel
     would then differ from task to task. A product with a parameter that all
-    tasks share costs many times less, so each set gets a copy of the function
+    tasks share costs much less, so each set gets its own copy of the function
     (ACRoBat, section 5.1: taint analysis with one level of context). Calls
     differ if they pass different parameters of the entry as matrices, or as
-    tables with any number of rows. Vectors do not count: tasks that differ only
-    in vectors are batched together.
+    tables with any number of rows. Vectors do not count, so tasks that differ
+    only in vectors are batched together.
 
     ```mlir
     %f = func.call @rnn(%words, %W_forward, %zero) : (!list, !mat, !vec) -> !vec
@@ -217,16 +217,16 @@ def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
   let description = [{
     A product in a loop (`scf.for`, `scf.while`, `rec.fold`, `rec.map`) whose
     operands are constant in the loop is computed once, before the loop. The
-    tensor code that it needs moves, too. If the loop changes only some tensors
-    of a concatenation, the product `W [a; b]` becomes `W1 a + W2 b`, and its
-    invariant product is computed before the loop. The sum adds the same
-    numbers, invariant ones first. If this changes their order, the result may
-    have other bits than with `hoist=false`, in batched and unbatched code
-    alike. Sums of `f16` and `bf16`, which are rounded once, are not split.
+    tensor code that it needs moves with it. If the loop changes only some
+    tensors of a concatenation, the product `W [a; b]` becomes `W1 a + W2 b`,
+    and its invariant product is computed before the loop. The sum adds the same
+    numbers, invariant ones first. If this changes their order, the bits of the
+    result may differ from those with `hoist=false`, in batched and unbatched
+    code alike. Sums of `f16` and `bf16`, which are rounded once, are not split.
 
     Code in a branch and reads at computed positions do not move, because
-    control flow decides about them. A loop without rounds computes its products
-    in vain.
+    control flow decides whether they run. For a loop that runs no rounds, the
+    products are computed in vain.
 
     ```mlir
     %e = scf.for %i = %zero to %n step %one iter_args(%x = %o) -> !vec {
@@ -252,10 +252,10 @@ def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
 def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
   let summary = "Compute both branches of small conditionals";
   let description = [{
-    A conditional ends a straight-line block. As control flow, it cuts a kernel
-    in two, with a sub-batch for each branch in between, compacted to the tasks
-    that take the branch. If the branches are small, it costs less to compute
-    both for all tasks and to select the result. An `scf.if` becomes
+    A conditional ends a straight-line block. As control flow, it splits a
+    kernel in two, with a sub-batch for each branch in between, compacted to the
+    tasks that take the branch. If the branches are small, it costs less to
+    compute both for all tasks and to select the result. An `scf.if` becomes
     straight-line code with `arith.select` if
 
     - its results are static tensors;
@@ -267,9 +267,9 @@ def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
     - both branches together take at most `max-ops` operations per element.
 
     If the condition depends on a tensor, control flow would wait for it. In
-    this case, another condition replaces the last two: both branches together
-    take at most `max-elements` operations on elements. Remarks report the
-    choice and its reason.
+    this case, a different condition replaces the last two: both branches
+    together take at most `max-elements` operations on elements. Remarks report
+    the choice and its reason.
 
     ```mlir
     %y = scf.if %bit -> (tensor<4xf32>) {

@@ -15,30 +15,30 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
   let description = [{
     Cuts a recursive function at ops marked `rec.backedge`, after its recursive
     calls (Cortex, section 3.1, figure 4). The *tail*, which consists of the
-    marked ops and all ops that depend on them, moves to all callers. The *head*
-    is the rest, and returns the values that the tail reads. A call then
-    computes the tails of its children and the head of its node as straight-line
-    code in one kernel. Tails and head are separate kernels if a recursive call
-    or other control flow is between them. Every value is computed as before,
-    with equal bits.
+    marked ops and all ops that depend on them, moves to all callers. The
+    *head*, which is the rest, returns the values that the tail reads. A call
+    then computes the tails of its children and the head of its node as
+    straight-line code in one kernel. Tails and head are separate kernels if a
+    recursive call or other control flow is between them. All values remain
+    bit-identical.
 
-    A mark may be after a match on the function's argument, or in its cases, one
-    in each case that calls recursively. Each case with a mark becomes a
-    function. Callers get a copy of the code for each variant of the child,
-    including base cases, as with `rec-specialize`: a loop over the nodes
-    becomes a recursion. If the mark is after the match, the tail is the same
-    for all variants and nothing is copied. The tails of children in a list are
-    code of the map over the list, and therefore separate kernels. A mark on the
-    call of a helper function applies to all its ops. Without marks, nothing
-    changes.
+    A mark may follow a match on the function's argument. It may also be in the
+    cases of the match, once in each case that calls recursively. Each case with
+    a mark becomes a function. Callers get a copy of the code for each variant
+    of the child, including base cases, as with `rec-specialize`: a loop over
+    the nodes becomes a recursion. If the mark follows the match, the tail is
+    the same for all variants and nothing is copied. The tails of children in a
+    list are code of the map over the list, and therefore separate kernels. A
+    mark on the call of a helper function applies to all its ops. A module
+    without marks is left unchanged.
 
     The stages of the head remain stages of the kernel that includes it, with a
-    barrier between each two. With a mark after the match, two workers need half
-    as many batches, 0 to 3 % fewer barriers and the same time. With a mark in a
-    case, they need more batches, more barriers and 12 to 17 % more time
-    (benchmarks/README.md, Ablation).
+    barrier between consecutive stages. With a mark after the match, two workers
+    need half as many batches and 0 to 3 % fewer barriers, in the same time.
+    With a mark in a case, they need more batches, more barriers and 12 to 17 %
+    more time (benchmarks/README.md, Ablation).
 
-    Each parent would compute the tail of a shared child, so the ADT of the
+    Each parent would recompute the tail of a shared child, so the ADT of the
     children must have kind `tree` or `sequence`.
 
     ```mlir
@@ -82,11 +82,11 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
   let summary = "Generate separate code for structural tests";
   let description = [{
     Moves the test of a child's variant from the callee to the caller (Cortex,
-    section 3.1). The code around a recursive call gets a copy for each variant
-    of the child that the call takes. In the copies for the tested variant, the
+    section 3.1). The code around a recursive call is copied for each variant of
+    the child that the call takes. In the copies for the tested variant, the
     callee's code replaces the call. It then forms straight-line code with the
-    caller's code, so both become one kernel, in which zeros that a base case
-    returns fold. There are two kinds of tests:
+    caller's code, so both become one kernel, which can fold zeros that a base
+    case returns. There are two kinds of tests:
 
     - `leaf`: any child that a recursive call takes (a field or an element of a
       list) is of variant @leaf. Each call gets a separate test, so all
@@ -95,16 +95,16 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
       whose second field is anything. Fields are tested in order, each one only
       if those before it match. Other cases keep their calls.
 
-    Kernels with equal code are merged, however many copies there are. Every
-    value is computed as before, with equal bits. A test turns a loop over all
-    nodes into a recursion. Without tests, the pass only decides matches in
-    cases of a match on the same value, which never costs time. Shared children
-    would be computed again, so the ADT of the children must have kind `tree` or
+    Kernels with equal code are merged, however many copies there are. All
+    values remain bit-identical. A test turns a loop over all nodes into a
+    recursion. Without tests, the pass only resolves matches in cases of a match
+    on the same value, which never increases the run time. Shared children would
+    be recomputed, so the ADT of the children must have kind `tree` or
     `sequence`.
 
     With `test=leaf`, two workers take 0 to 10 % longer for the measured trees
     (benchmarks/README.md, Ablation): there are fewer tasks, but not fewer
-    barriers. Children in lists stay separate tasks, so nothing changes for
+    barriers. Children in lists remain separate tasks, so nothing changes for
     child-sum cells.
 
     ```mlir
@@ -146,19 +146,19 @@ def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
     code of a node then also computes the node's children, and calls take the
     grandchildren (Cortex, section 3.1, figure 3). There is a case for each
     combination of variants. Each case is thus straight-line code in one kernel,
-    and the values that a child passes to its parent stay inside. Half as many
+    and the values that a child passes to its parent remain inside. Half as many
     levels remain, each with more kinds of kernels. The tasks of a level, and
-    therefore all siblings that a level computes, are batched as before. Every
-    value is computed as before, with equal bits.
+    therefore all siblings that a level computes, are batched as before. All
+    values remain bit-identical.
 
-    There are fewer tasks, but usually more barriers: a kernel has a barrier
+    There are fewer tasks but usually more barriers. A kernel has a barrier
     between its stages, and an unrolled kernel has the stages of two levels. Two
     workers take 1 to 19 % longer for binary trees with `factor=2`
     (benchmarks/README.md, Ablation). Sequences have fewer batches and have not
-    been timed. Children in lists stay separate tasks, so child-sum cells have
+    been timed. Children in lists remain separate tasks, so child-sum cells have
     the same tasks and barriers with and without unrolling.
 
-    Unrolling would compute shared nodes again, so the ADTs of the children must
+    Unrolling would recompute shared nodes, so the ADTs of the children must
     have kind `tree` or `sequence`.
 
     ```mlir
@@ -202,19 +202,19 @@ def FoldZerosPass : Pass<"rec-fold-zeros", "::mlir::ModuleOp"> {
     section 4.3). The pass follows zeros through elementwise and shape ops, and
     through calls. An argument that is the same constant in all calls becomes
     the constant. If only the first call of a recursion passes zeros, that level
-    gets a copy of the code.
+    gets its own copy of the code.
 
     A contraction of a zero tensor with a value that is equal for all tasks then
     leaves the case: it is computed once, from -0.0, and added. Adding zeros
-    rounds nothing, so no bit changes, even if parameters are infinite or NaN. A
-    module without such contractions keeps its code, except for constant
-    arguments. Products that depend on parameters alone need no pass:
-    `batch-outline-kernels` makes them kernels that run once.
+    involves no rounding, so results remain bit-identical, even if parameters
+    are infinite or NaN. In a module without such contractions, only constant
+    arguments change. Products that depend only on parameters need no pass,
+    because `batch-outline-kernels` outlines them as kernels that run once.
 
     With `assume-finite`, no value is infinite or NaN, and the sign of a zero
     does not matter. Then `x + 0` becomes `x`, `x * 0` becomes `0`, and a
-    contraction with zeros becomes its initial value. Code that nothing reads
-    any more is removed, such as a forget gate whose cell state is zero.
+    contraction with zeros becomes its initial value. Code whose results are
+    unused is removed, such as a forget gate whose cell state is zero.
 
     ```mlir
     %a = linalg.matvec ins(%U, %zero : !mat, !vec) outs(%wx : !vec) -> !vec

@@ -20,7 +20,7 @@ def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
     If control flow waits for tensors (`batch.force`), kernels that no wait
     depends on are `deferred`: their phases come after all others. `defer=false`
     disables this. With `phases=false`, all kernels that are not deferred get
-    phase 0, which shows the benefit of phases.
+    phase 0, to measure the benefit of phases.
 
     ```mlir
     func.func @main(%t: !tree) -> !vec attributes {batch.entry} {
@@ -39,7 +39,7 @@ def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
     Option<"defer", "defer", "bool", /*default=*/"true",
            "Run kernels that no wait depends on after all waits">,
     Option<"phases", "phases", "bool", /*default=*/"true",
-           "Run kernels that read results of a recursion after the whole recursion">,
+           "Run kernels that read results of a recursion after it ends">,
   ];
 }
 
@@ -48,9 +48,9 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
   let description = [{
     Adds `depth(%d)` to each `batch.invoke`, where `%d` is the `batch.depth` of
     the operands that tasks of the same phase compute. Without such operands,
-    the depth is the constant 0: the operator is hoisted. In the inspector,
-    handles carry their depths, so this is one maximum per task (ACRoBat,
-    section 4.1: inline depth computation). A program of strategy `replicate`
+    the depth is the constant 0, and the operator is hoisted. In the inspector,
+    handles carry their depths, so the depth is one maximum per task (ACRoBat,
+    section 4.1: inline depth computation). A program with strategy `replicate`
     needs no depths.
 
     ```mlir
@@ -72,14 +72,14 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
 def InsertGhostsPass : Pass<"batch-insert-ghosts", "::mlir::ModuleOp"> {
   let summary = "Delay tasks after a branch with fewer tasks than the others";
   let description = [{
-    A task that reads a result of branches is one deeper if the branch taken
-    runs one more task. Instances that took different branches then run it in
-    different batches. The branches of a `rec.match`, `scf.if` or
+    The depth of a task that reads a result of branches is larger by one if the
+    branch taken runs one more task. Instances that take different branches then
+    run it in different batches. The branches of a `rec.match`, `scf.if` or
     `scf.index_switch` may compute a value by chains of tasks with different,
-    constant lengths. Shorter chains then get a `batch.ghost` for each missing
-    task (ACRoBat, section 4.1 and appendix A.3). An additional result of the
-    branches passes the ghost to the `batch.depth` of later tasks, which read
-    the value itself. A remark reports this.
+    constant lengths. The pass adds a `batch.ghost` to shorter chains for each
+    missing task (ACRoBat, section 4.1 and appendix A.3). An additional result
+    of the branches passes the ghost to the `batch.depth` of later tasks, which
+    read the value itself. Remarks report the ghosts.
 
     ```mlir
     %y = scf.if %c -> !vec {
@@ -105,8 +105,8 @@ def InsertGhostsPass : Pass<"batch-insert-ghosts", "::mlir::ModuleOp"> {
     %z = batch.invoke @cell(%y#0) depth(%d1) : (!vec) -> !vec
     ```
 
-    Branches that call, loop or wait have no constant length and do not change.
-    See test/Transforms/Schedule/insert-ghosts.mlir.
+    Branches that call, loop or wait have no constant length and are left
+    unchanged. See test/Transforms/Schedule/insert-ghosts.mlir.
   }];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // --autobatch begins with the first of these passes, and each phase ends with
-// another one. They do not change the module.
+// one of the others. They do not change the module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
   let summary = "Check that kernels hold all tensor code and tasks have depths";
   let description = [{
     Runs at the end of the phase that creates kernels. The functions for one
-    instance must obey these rules, no matter what runs their control flow
+    instance must obey these rules, regardless of how their control flow runs
     later:
 
     | rule | otherwise |

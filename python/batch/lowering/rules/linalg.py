@@ -1,7 +1,7 @@
 """Rules for linear algebra.
 
 Each round of a loop computes on whole rows. Cholesky factors and triangular solves are
-computed in blocks of at most 64 rows; the work between blocks is matrix products.
+computed in blocks of at most 64 rows; between blocks, the work consists of matrix products.
 
 A round costs about 20 ns plus the product of a row and a matrix. Factors of 20 × 20 elements
 take 2.6 µs, and those of 256 × 256 elements 1 ms.
@@ -78,7 +78,7 @@ def _triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_
 
 
 def _substitute(a, b, lower, unit_diagonal=False):
-    """Returns x in a x = b. Each row of x follows from the rows that are known."""
+    """Returns x in a x = b. Each row of x follows from the rows already known."""
     n = len(a)
     if n > _BLOCK:
         low, high = slice(n // 2), slice(n // 2, n)

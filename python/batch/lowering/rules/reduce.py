@@ -16,7 +16,7 @@ from batch.tracing.jaxprs import is_empty
 
 @rule("optimization_barrier")
 def _barrier(*values):
-    """Removes barriers, which prevent XLA from merging what a checkpoint computes twice."""
+    """Removes barriers, which prevent XLA from merging computations that a checkpoint repeats."""
     return values
 
 
@@ -42,7 +42,7 @@ def _positions(*_, shape, dimension, **__):
 
 @rule("bitcast_convert_type")
 def _bits(value, *, new_dtype):
-    """Refuses ragged rows with a type of another width, for which jaxlib ends the process."""
+    """Rejects ragged rows with a type of another width, for which jaxlib ends the process."""
     if value.dtype.itemsize == jnp.dtype(new_dtype).itemsize or \
             all(isinstance(n, int) for n in value.shape):
         return KEEP
@@ -112,7 +112,7 @@ def _place_of(name, start, is_better, best_of):
                 other for other in range(value.ndim) if other != axis])
             return jnp.where(is_there, places, jnp.asarray(count, index_dtype)).min(axis)
 
-        # Rows are scanned one after the other. The place is 0 if there are none.
+        # Rows are scanned one after another. The place is 0 if there are none.
         def step(carry, row):
             best, place, at = carry
             takes = (is_better(row, best) | (row != row)) & (best == best)
@@ -138,7 +138,7 @@ def _scatter_to_best(source, operand, *, select_prim, window_dimensions, window_
                      padding):
     """Replaces the jaxlib passes, which reject windows that overlap.
 
-    In windows with a NaN they select a place that differs from that of JAX.
+    In windows with a NaN they select another place than JAX.
     """
     if is_empty(source):
         return jnp.zeros(operand.shape, operand.dtype)

@@ -15,10 +15,10 @@ from jax.extend import core
 from batch.lowering.expansion import rule
 from batch.lowering.rules.reduce import greatest, least
 
-# Maximum number of elements of an array in which rows of unknown numbers are found by
-# comparison. It selects N * K * W elements, at about 0.3 ns each, and up to 0.7 ns if instances
-# run one by one. In larger arrays, updates run one by one: K rounds of a loop, at about 20 ns
-# each, and 30–90 ns in lock step.
+# Maximum number of elements of an array in which rows with unknown numbers are found by comparison.
+# It selects N * K * W elements, at about 0.3 ns each, and up to 0.7 ns if instances run one by one.
+# In larger arrays, updates run one by one: K rounds of a loop, at about 20 ns each, and 30–90 ns in
+# lockstep.
 _MOST_COMPARED = 128
 
 
@@ -170,7 +170,7 @@ def _known(rows, kind, function):
 # --- unknown rows -----------------------------------------------------------------------
 
 def _one(operand, rows, function):
-    """Makes a single update, which reads and writes only its place."""
+    """Performs a single update, which reads and writes only its place."""
     dtype = rows.begins[0].dtype if len(rows.begins) else jnp.int32
     begin = [jnp.zeros((), dtype)] * len(rows.shape)
     for position, axis in enumerate(rows.places):
@@ -184,7 +184,7 @@ def _one(operand, rows, function):
 
 def _compared(rows, kind):
     """Compares each row with all updates."""
-    # Rows of one element are scalars, so that vector code runs along the updates.
+    # Rows of one element are scalars, so vector code runs along the updates.
     shape = rows.operand.shape[2:] if rows.operand.shape[2] > 1 else ()
     operands = rows.operand.reshape(rows.operand.shape[:2] + shape)
     updates = rows.updates.reshape(rows.updates.shape[:2] + shape)

@@ -1,8 +1,8 @@
 """Rules for sorting.
 
-The rank of an element is the number of elements before it. Ranks take n^2 comparisons of
-integers, about 0.3 ns each, in two operations. Above _MOST_RANKED elements, a bitonic network
-sorts, with one round of a loop for each of its log2(n) * (log2(n) + 1) / 2 stages.
+The rank of an element is the number of elements before it. Ranks need n^2 integer comparisons,
+about 0.3 ns each, in two operations. Above _MOST_RANKED elements, a bitonic network sorts, with one
+round of a loop for each of its log2(n) * (log2(n) + 1) / 2 stages.
 """
 
 import math
@@ -59,11 +59,11 @@ def _by_rank(keys, count):
 
 
 def _by_network(keys, count):
-    """Sorts by a bitonic network. Places are the last key, so that no elements are equal."""
+    """Sorts by a bitonic network. Places are the last key, so no elements are equal."""
     n = len(keys[0])
     size = 1 << (n - 1).bit_length()
     place = jnp.arange(size, dtype=jnp.int32)
-    # Padding comes last: among equal keys, the first place comes first.
+    # Padding comes last, because among equal keys, the first place comes first.
     keys = [jnp.pad(key, (0, size - n), constant_values=jnp.iinfo(key.dtype).max)
             for key in keys]
     stages = [(1 << length, 1 << step) for length in range(1, size.bit_length())

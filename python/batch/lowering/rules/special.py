@@ -40,7 +40,8 @@ def _limit(first, step, a, slope=False):
         return (carry[0] < _MOST_ROUNDS) & (carry[1] > small).any()
 
     def share(change, whole):
-        """Returns the relative change; 0 if it is small, and for infinities and NaN, which stay."""
+        """Returns the relative change, or 0 if it is small, and for infinities and NaN, which do
+        not change."""
         return jnp.where(jnp.abs(change) > small * whole, jnp.abs(change) / whole, 0)
 
     def body(carry):
@@ -69,8 +70,8 @@ def _limit(first, step, a, slope=False):
 def _fraction(numerator, denominator):
     """Returns `first` and `step` of _limit() for a fraction d0 + n1 / (d1 + n2 / (d2 + …)).
 
-    The algorithm is that of Thompson and Barnett (1986). `numerator` and `denominator` take the
-    number of a part, and a.
+    The algorithm is by Thompson and Barnett (1986). `numerator` and `denominator` take the number
+    of a part, and a.
     """
     def away(x):  # moves x away from zero
         tiny = 1e3 * jnp.finfo(x.dtype).tiny
@@ -267,7 +268,7 @@ def _betainc(a, b, x):
 @rule("bessel_i0e")
 @_in_float32
 def _bessel_i0e(x):
-    """Computes a power series, or for large numbers the asymptotic one.
+    """Computes a power series, or the asymptotic series for large numbers.
 
     The series are DLMF 10.25.2 and 10.40.1.
     """

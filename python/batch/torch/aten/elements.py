@@ -84,7 +84,7 @@ def _(out, x, y):
 def _common(x, y):
     """Returns the operands of a comparison in the type in which to compare them.
 
-    If both are of one kind and only one has dimensions, that one's type is used.
+    If both are of one kind and only one has dimensions, its type is used.
     """
     ranks = [bool(jnp.ndim(value)) for value in (x, y)]
     kinds = [jnp.asarray(value).dtype.kind for value in (x, y)]

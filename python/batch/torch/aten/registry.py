@@ -1,10 +1,10 @@
 """Registry of rules that compute with JAX the PyTorch operations left by torch.export.
 
-A rule receives `out`, PyTorch's description of the result (shape and dtype), or a list of
-descriptions for several results. It also receives the arguments of the operation, except
-those that specify the placement of a tensor. The value that a rule returns is cast to
-`out.dtype`. A rule therefore may compute in any type that is wide enough. Integers have 32
-bits unless jax_enable_x64 is set, as in all of JAX.
+A rule receives `out`, the PyTorch description of the result (shape and dtype), or a list of
+descriptions for several results. It also receives the arguments of the operation, except those that
+specify the placement of a tensor. The value that a rule returns is cast to `out.dtype`. A rule
+therefore may compute in any type that is wide enough. Integers have 32 bits unless jax_enable_x64
+is set, as in all of JAX.
 """
 
 

@@ -36,7 +36,7 @@ def _(out, x, axes):
 
 @rule("cat")
 def _(out, values, axis=0):
-    # PyTorch's legacy rule: an empty vector concatenates with tensors of any shape.
+    # Legacy rule of PyTorch: an empty vector concatenates with tensors of any shape.
     values = [as_type(v, out.dtype) for v in values
               if v.shape != (0,) or len(out.shape) == 1]
     return jnp.concatenate(values, axis)
@@ -124,7 +124,7 @@ def _(out, x, indices, values, accumulate=False):
 def _along(x, axis, index):
     """Returns the positions that an index reads or writes along an axis.
 
-    The other coordinates are those of the index's own elements.
+    The other coordinates are the coordinates of the index elements.
     """
     places = list(jnp.indices(index.shape, sparse=True))
     places[axis] = index

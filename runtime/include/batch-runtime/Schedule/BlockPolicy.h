@@ -22,8 +22,9 @@ namespace batchrt {
 /// A program, and the paths of its instances.
 struct LanePaths {
   std::vector<std::string> blocks; ///< their names
-  std::vector<int64_t> costs;      ///< of running each block on all lanes
-  std::vector<std::vector<int32_t>> paths; ///< by instance: the blocks it runs
+  std::vector<int64_t> costs;      ///< costs of running each block on all lanes
+  std::vector<std::vector<int32_t>> paths; ///< for each instance: the blocks it
+                                           ///< runs
 };
 
 /// A block has low cost if it costs less than the greatest cost divided by this
@@ -47,7 +48,7 @@ int64_t costOfRun(const LanePaths &program, int64_t lanes,
 
 struct BlockLearningOptions {
   uint64_t seed = 1;
-  int32_t trials = 200; ///< at most
+  int32_t trials = 200; ///< maximum number of trials
   /// Trials between two checks of the table. Learning ends after two
   /// consecutive checks without improvement.
   int32_t checkEvery = 20;

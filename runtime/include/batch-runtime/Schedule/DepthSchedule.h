@@ -27,7 +27,7 @@ namespace batchrt {
 /// The recorded tasks of one kernel. A record has `recordCells` cells; the
 /// first is (depth << 32 | task number). Depths have 23 bits.
 struct TaskQueue {
-  /// A handle holds its task's depth + 1 in 23 bits.
+  /// A handle stores its task's depth + 1 in 23 bits.
   static constexpr int64_t maxDepth = (1 << 23) - 2;
 
   const int64_t *records = nullptr;
@@ -52,19 +52,19 @@ struct DepthStep {
   int64_t depth;
   int64_t begin;
   int64_t count;
-  int64_t plan = 0; ///< in a schedule: its plan
+  int64_t plan = 0; ///< number of its plan in a schedule
 };
 
 /// The tasks of one part by kernel and depth.
 class DepthSorter {
 public:
-  /// Sorts all queues, which are those of kernels 0 ... numKernels-1.
+  /// Sorts all queues, which belong to kernels 0 ... numKernels-1.
   void run(const TaskQueue *queues, int64_t numKernels);
 
   /// Returns record numbers in their queue: kernel after kernel, within a
   /// kernel by depth, within a depth in recorded order.
   const int32_t *order() const { return orders.data(); }
-  /// For callers that reorder the records of a step.
+  /// Returns the same array, for callers that reorder the records of a step.
   int32_t *order() { return orders.data(); }
   /// Returns the steps, kernel after kernel, within a kernel by depth. The
   /// steps of kernel k are [kernelSteps(k), kernelSteps(k+1)). The records of a

@@ -39,8 +39,7 @@ enum FrontierFacts : unsigned {
   AllFacts = Ratios | Cycles | Depths | Urgencies | Chains,
 };
 
-/// The facts of a graph before any task runs. Keeps its memory for the next
-/// graph.
+/// The facts of a graph before any task runs. The next graph reuses its memory.
 class FrontierPlan {
 public:
   /// `graph` must live as long as frontiers of this plan are used.
@@ -68,7 +67,7 @@ private:
     int32_t unready; ///< operands that are not ready; kept with Urgencies
   };
   struct UrgencyNode {
-    double urgency; ///< of this task alone
+    double urgency; ///< urgency of this task alone
     /// The sum of the type codes of the operands that have not run. If they are
     /// all of one type, it is the code of that type times their number.
     uint64_t waitsFor;
@@ -94,26 +93,26 @@ private:
   std::vector<int32_t> consumerBegin, consumers;
   std::vector<int32_t> typeBegin; ///< see typeBegins()
   std::vector<Node> nodes;
-  std::vector<UrgencyNode> urgencyNodes; ///< by task
+  std::vector<UrgencyNode> urgencyNodes; ///< indexed by task
   std::vector<int32_t> independent; ///< tasks of a type whose sameType is 0
-  /// By type: the types on a cycle with it, in the graph where all tasks of a
-  /// type are one node. For types from 64 on there are none, so their tasks
-  /// count as waiting only for the tasks that they read.
+  /// For each type: the types on a cycle with it, in the graph where all tasks
+  /// of a type are one node. For types from 64 on there are none, so their
+  /// tasks count as waiting only for the tasks that they read.
   std::vector<uint64_t> onCycle;
   static constexpr int32_t counterColumns = 65; ///< the last column is for all
                                                 ///< others
   std::vector<int8_t> counterNumbers;           ///< cycleCounter()
-  std::vector<int8_t> numOnCycle;               ///< by type
-  /// By task and type on a cycle with its own: the number of operands through
-  /// which the task waits for the type. By task: the position where its
+  std::vector<int8_t> numOnCycle;               ///< indexed by type
+  /// For each task and type on a cycle with its own: the number of operands
+  /// through which the task waits for the type. By task: the position where its
   /// counters begin.
   std::vector<int32_t> cycleCounts, cycleBegin;
   /// The types that readers of a task wait for because of it.
   std::vector<uint64_t> waitsFor;
   std::vector<int32_t> depths;
   std::vector<int64_t> depthSums;
-  /// By task: the maximum number of tasks of its type on a path that begins at
-  /// it.
+  /// For each task: the maximum number of tasks of its type on a path that
+  /// begins at it.
   std::vector<int32_t> chain;
   /// Numbers of tasks by type and chain. The entries of type k begin at
   /// chainBegin[k].
@@ -193,7 +192,8 @@ private:
   std::vector<FrontierPlan::UrgencyNode> urgencyNodes;
   std::vector<int32_t> tasks, head, tail, independentCounts, cycleCounts, work;
   std::vector<int64_t> depthSums;
-  std::vector<double> urgencies; ///< of the ready tasks of a type
+  std::vector<double> urgencies; ///< total urgency of the ready tasks of each
+                                 ///< type
   /// Total urgency of the tasks of type b that wait only for ready tasks of
   /// type a, at a * successorTypes + b. Types from successorTypes on have none.
   std::vector<double> successors;

@@ -29,7 +29,7 @@ constexpr std::array<int32_t, 3> learntBatches = {32, 16, 8};
 /// benchmarks/policies/README.md are measured with the defaults.
 struct LearningOptions {
   uint64_t seed = 1;
-  int32_t trials = 300; ///< at most
+  int32_t trials = 300; ///< maximum number of trials
   /// Trials between two checks of the policy; learning ends at the bound.
   int32_t checkEvery = 25;
   /// Weight of the ratio in the reward of a batch, -1 + weight x ratio.

@@ -36,8 +36,8 @@ int32_t pickByDepth(const Frontier &frontier);
 /// so runs after the largest one allocate nothing.
 class PolicyScheduler {
 public:
-  /// Schedules by any policy. Trims schedules of greedy policies and state
-  /// machines. Only Policy::StateMachine reads `stateMachine`.
+  /// Schedules by any policy. Trims the schedule of the greedy policy or of a
+  /// state machine. Only Policy::StateMachine reads `stateMachine`.
   const Schedule &run(Policy policy, const TaskGraph &graph,
                       const StateMachine &stateMachine);
   /// Tasks of one type and depth run together, in the order (depth, type), as

@@ -1,4 +1,4 @@
-//===- Search.h - The fewest batches of a task graph ------------*- C++ -*-===//
+//===- Search.h - Search for the best schedule ------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

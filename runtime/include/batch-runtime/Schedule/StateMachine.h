@@ -100,8 +100,8 @@ public:
   /// empty text.
   std::string renumber(const std::vector<std::string> &program);
 
-  /// Returns the state machine as text (docs/reference/formats.md). Equal state
-  /// machines have the same text.
+  /// Returns the state machine as text (docs/reference/formats.md). Two equal
+  /// objects have the same text.
   std::string print() const;
   /// Reads a state machine from its text. On failure, returns "FILE:LINE:
   /// error" and changes nothing; otherwise returns an empty text.

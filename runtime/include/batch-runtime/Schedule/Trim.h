@@ -26,11 +26,11 @@ public:
   size_t bytes() const;
 
 private:
-  std::vector<int32_t> due;       ///< by task: its batch in the schedule
-  std::vector<int32_t> dueCounts; ///< by batch: number of its tasks that have
-                                  ///< not run
-  std::vector<int32_t> readers;   ///< by task: number of its readers that have
-                                  ///< not run
+  std::vector<int32_t> due;       ///< for each task: its batch in the schedule
+  std::vector<int32_t> dueCounts; ///< for each batch: number of its tasks that
+                                  ///< have not run
+  std::vector<int32_t> readers;   ///< for each task: number of its readers that
+                                  ///< have not run
   /// `order` has the tasks, type after type, and the tasks of a type from the
   /// last to the first. For each type, the tasks in [ran, end of the type) have
   /// run, and those in [next, ran) can run next.

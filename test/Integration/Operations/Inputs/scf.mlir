@@ -1,7 +1,7 @@
 // The scf dialect.
 
 // Ops: scf.for scf.if scf.while scf.condition scf.yield
-// How: structural control
+// How: structural control flow
 func.func private @structural(%x: tensor<19xf32>, %W: tensor<19xf32>, %p: index, %i: i64)
     -> (tensor<19xf32>, tensor<19xf32>, i64, tensor<19xf32>) {
   %c0 = arith.constant 0 : index
@@ -34,7 +34,7 @@ func.func private @structural(%x: tensor<19xf32>, %W: tensor<19xf32>, %p: index,
 
 // Control reads tensors.
 // Ops: scf.while scf.if scf.condition scf.yield
-// How: lock step, where it reads a computed tensor
+// How: lockstep, where it reads a computed tensor
 // Only: lockstep
 func.func private @tensor_control(%x: tensor<19xf32>, %W: tensor<19xf32>)
     -> (tensor<19xf32>, i64) {
@@ -66,7 +66,7 @@ func.func private @tensor_control(%x: tensor<19xf32>, %W: tensor<19xf32>)
 }
 
 // Ops: scf.index_switch
-// How: structural control, or lock step
+// How: structural control flow, or lockstep
 func.func private @switch(%x: tensor<19xf32>, %p: index)
     -> (tensor<19xf32>) {
   %r = scf.index_switch %p -> tensor<19xf32>
@@ -85,7 +85,7 @@ func.func private @switch(%x: tensor<19xf32>, %p: index)
 }
 
 // Ops: scf.parallel scf.reduce scf.reduce.return
-// How: lock step, one iteration after the other
+// How: lockstep, one iteration after the other
 // Only: lockstep
 func.func private @parallel(%x: tensor<19xf32>, %f: f32)
     -> (f32) {
