@@ -85,6 +85,7 @@ private:
                       Operation *first);
   std::string nameKernel(Block *block, Role role);
   KernelOp findEqual(KernelOp kernel);
+  void eraseDead(Block *block);
   void eraseOp(Operation *op);
   /// Ops removed from the program, freed at the end.
   SmallVector<Operation *> dead;
@@ -161,9 +162,7 @@ LogicalResult Outliner::run() {
       return failure();
   // Ops that were only copied into kernels are dead by now.
   for (Block *block : llvm::reverse(code->getBlocks()))
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
-      if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
-        eraseOp(&op);
+    eraseDead(block);
   return success();
 }
 
@@ -525,12 +524,19 @@ LogicalResult Outliner::outlineBlock(Block *block) {
       return failure();
 
   // Ops of low cost remain only in kernels.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
-    if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
-      eraseOp(&op);
+  eraseDead(block);
   if (!order.empty())
     pullOperands(block);
   return success();
+}
+
+/// Erases code of kernels that nothing reads. A copied op may have lost
+/// operands to a kernel, so its group is looked up before isTensorOp().
+void Outliner::eraseDead(Block *block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+    if (op.use_empty() &&
+        (groups.contains(&op) || isTensorOp(&op) || isExtent(&op)))
+      eraseOp(&op);
 }
 
 /// Removes `op` from the program but frees it only when the pass is done,

@@ -25,7 +25,7 @@ def difference(found, wanted, tolerance=None):
     """Returns how two trees of arrays differ, or None.
 
     Compares structure, types, weak types and shapes. Floating-point numbers may differ by
-    rounding of their type, or by `tolerance`; all other values are compared exactly.
+    rounding of their type, or by `tolerance` if that is more. All other values must be equal.
     """
     if jax.tree.structure(found) != jax.tree.structure(wanted):
         return f"structure {jax.tree.structure(found)}, wanted {jax.tree.structure(wanted)}"
@@ -49,7 +49,7 @@ def _difference_of_leaf(found, wanted, tolerance):
     if jnp.issubdtype(b.dtype, jax.dtypes.prng_key):
         found, wanted = jax.random.key_data(found), jax.random.key_data(wanted)
     own = _TOLERANCES.get(b.dtype.name, 0)
-    tolerance = own and (tolerance or own)
+    tolerance = own and max(own, tolerance or 0)
     try:
         if tolerance:
             numpy.testing.assert_allclose(
