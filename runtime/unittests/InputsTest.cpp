@@ -261,7 +261,7 @@ TEST(JsonInputs, AllTypes) {
   EXPECT_EQ(reader.inputs->tensors.count(1), 4 + 0);
   const char *base = reader.inputs->tensors.base(1);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(base) % 64, 0u);
-  EXPECT_EQ(loadDouble(DType::F32, base + 3 * 64, 1), 6);
+  EXPECT_EQ(loadDouble(DType::F32, base + ptrdiff_t{3} * 64, 1), 6);
 
   auto replace = [&](const std::string &from, const std::string &to) {
     std::string text = good;
@@ -485,7 +485,7 @@ TEST(TensorInputs, FieldsAndLists) {
               R"("s": [8, 9.5]})");
   const InputTensors &tensors = reader.inputs->tensors;
   ASSERT_EQ(tensors.count(1), 3);
-  EXPECT_EQ(loadDouble(DType::F32, tensors.base(1) + 2 * 64, 1), 7);
+  EXPECT_EQ(loadDouble(DType::F32, tensors.base(1) + ptrdiff_t{2} * 64, 1), 7);
   ASSERT_EQ(tensors.count(2), 2);
   EXPECT_EQ(loadDouble(DType::F32, tensors.base(2) + 64, 0), 9.5);
   EXPECT_EQ(reader.error(R"({"t": ["leaf", 1, [2], []], "s": []})"),
@@ -620,7 +620,7 @@ TEST(InputReader, AnErrorLeavesTheTensorsAsTheyWere) {
   EXPECT_EQ(tensors.count(1), 3);
   reader.read(good, "request", 3, tensors, forest);
   EXPECT_EQ(tensors.count(1), 6);
-  EXPECT_EQ(loadDouble(DType::F32, tensors.base(1) + 5 * 64, 1), 6);
+  EXPECT_EQ(loadDouble(DType::F32, tensors.base(1) + ptrdiff_t{5} * 64, 1), 6);
   tensors.clear();
   EXPECT_EQ(tensors.count(1), 0);
 }

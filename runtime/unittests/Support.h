@@ -12,9 +12,12 @@
 
 #include "gtest/gtest.h"
 
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <unistd.h>
 
 /// A directory that is removed at the end of the test.
@@ -26,9 +29,10 @@ public:
       std::abort();
   }
   ~TemporaryFolder() {
-    std::string command = "rm -rf '" + path + "'";
-    if (std::system(command.c_str()) != 0)
-      std::perror("rm");
+    std::error_code error;
+    std::filesystem::remove_all(path, error);
+    if (error)
+      std::fprintf(stderr, "%s: %s\n", path.c_str(), error.message().c_str());
   }
   std::string file(const std::string &name) const { return path + "/" + name; }
   std::string write(const std::string &name, const std::string &text) const {
