@@ -360,10 +360,8 @@ void BlockOutliner::run() {
     branch.getConditionMutable().assign(tensor::ExtractOp::create(
         builder, block.getLoc(), condition, ValueRange()));
   }
-  for (Operation *op : llvm::reverse(old)) {
-    op->dropAllUses();
+  for (Operation *op : llvm::reverse(old))
     op->erase();
-  }
 }
 
 namespace {

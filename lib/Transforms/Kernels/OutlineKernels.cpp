@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -95,8 +96,8 @@ private:
   InstanceProgram program;
   Sharedness sharedness;
   ValueFlow flow;
-  /// Marks the nodes that feed recursion, on which a recursive result depends
-  /// that a tensor op reads.
+  /// True for each node that feeds recursion: a recursive result that a tensor
+  /// op reads, or a tensor that control flow reads, depends on it.
   SmallVector<bool> feedsRecursion;
   /// Values that depend on a result of control flow: a call, a match or a loop.
   DenseSet<Value> dependsOnControl;
@@ -301,6 +302,8 @@ void Outliner::classify(Block *block) {
       marked = highest + 1;
     if (!isTensorOp(&op)) {
       followControl(&op);
+      if (isExtent(&op))
+        groups[&op] = {Role::Copied, level};
       continue;
     }
     Role role = roleOf(&op);
@@ -530,12 +533,10 @@ LogicalResult Outliner::outlineBlock(Block *block) {
   return success();
 }
 
-/// Erases code of kernels that nothing reads. A copied op may have lost
-/// operands to a kernel, so its group is looked up before isTensorOp().
+/// Erases code of kernels that nothing reads. Copies may have lost operands.
 void Outliner::eraseDead(Block *block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
-    if (op.use_empty() &&
-        (groups.contains(&op) || isTensorOp(&op) || isExtent(&op)))
+    if (op.use_empty() && groups.contains(&op))
       eraseOp(&op);
 }
 

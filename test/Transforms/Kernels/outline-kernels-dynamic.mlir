@@ -54,3 +54,41 @@ func.func @twice(%xs: tensor<?x4xf32>) -> tensor<4xf32> attributes {batch.entry}
   }
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Two kernels need the extent of a computed ragged tensor. Each computes it, and
+// the function keeps nothing of it.
+// CHECK-LABEL: batch.kernel @extent_0(
+// CHECK:         %[[H:.*]] = math.tanh
+// CHECK:         tensor.dim %[[H]]
+// CHECK-LABEL: batch.kernel @extent_for(
+// CHECK:         %[[H:.*]] = math.tanh
+// CHECK:         tensor.dim %[[H]]
+// CHECK-LABEL: func.func @extent(
+// CHECK-NOT:     math.tanh
+// CHECK-NOT:     tensor.empty
+// CHECK:         return
+func.func @extent(%xs: tensor<?x4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %n = tensor.dim %xs, %c0 : tensor<?x4xf32>
+  %h = math.tanh %xs : tensor<?x4xf32>
+  %m = tensor.dim %h, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%m) : tensor<?x4xf32>
+  %k = linalg.add ins(%h, %h : tensor<?x4xf32>, tensor<?x4xf32>)
+      outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %sum = linalg.reduce { arith.addf } ins(%k : tensor<?x4xf32>)
+      outs(%zero : tensor<4xf32>) dimensions = [0]
+  %y = scf.for %i = %c0 to %n step %c1 iter_args(%a = %sum) -> (tensor<4xf32>) {
+    %init = tensor.empty(%m) : tensor<?x4xf32>
+    %twice = linalg.add ins(%xs, %xs : tensor<?x4xf32>, tensor<?x4xf32>)
+        outs(%init : tensor<?x4xf32>) -> tensor<?x4xf32>
+    %row = tensor.extract_slice %twice[%i, 0] [1, 4] [1, 1]
+        : tensor<?x4xf32> to tensor<4xf32>
+    %b = arith.subf %row, %a : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
