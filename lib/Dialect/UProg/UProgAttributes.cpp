@@ -162,8 +162,9 @@ LogicalResult PanelsAttr::verify(EmitError emitError,
     hasK |= hasN && inner == n * k;
   }
   if (!hasK)
-    return emitError() << "the product of the last extents in 'order' must be "
-                          "'n', and the product of the extents before them 'k'";
+    return emitError() << "'order' must end in dimensions whose extents have "
+                          "the product 'n', preceded by dimensions whose "
+                          "extents have the product 'k'";
   return success();
 }
 
@@ -206,7 +207,7 @@ LogicalResult InPlaceAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
   if (left > 1)
     return emitError() << "'left' must be 0 or 1, an input of the contraction";
   if (leftStride < 1 || rightStride < 1)
-    return emitError() << "'strides' must be at least 1";
+    return emitError() << "'left_stride' and 'right_stride' must be at least 1";
   return verifyBreaks(emitError, breaks);
 }
 
@@ -340,11 +341,20 @@ LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
   }
   if (name == kInstancesAttr) {
     auto facts = dyn_cast<DictionaryAttr>(value);
-    return facts && isa<ModuleOp>(op) && facts.getAs<IntegerAttr>("bytes") &&
-                   facts.getAs<ArrayAttr>("loops")
+    auto isInteger = [&](StringRef key) {
+      return facts.getAs<IntegerAttr>(key) != nullptr;
+    };
+    static const std::array<StringRef, 8> integers = {
+        "bytes",        "tasks",      "capacity",   "set_bytes",
+        "member_bytes", "node_bytes", "node_cells", "node_values"};
+    return facts && isa<ModuleOp>(op) && llvm::all_of(integers, isInteger) &&
+                   facts.getAs<ArrayAttr>("loops") &&
+                   facts.getAs<DictionaryAttr>("kernel_loops")
                ? success()
-               : op->emitOpError("'uprog.instances' must be a dictionary with "
-                                 "'bytes' and 'loops' on a module");
+               : op->emitOpError("'uprog.instances' must be a dictionary on a "
+                                 "module, with the integers '")
+                     << llvm::join(integers, "', '")
+                     << "', an array 'loops' and a dictionary 'kernel_loops'";
   }
   return op->emitOpError("attribute '")
          << name << "' is not supported on operations";

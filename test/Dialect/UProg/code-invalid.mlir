@@ -60,6 +60,6 @@ func.func private @f() attributes {uprog.cluster_size = 8 : i64}
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op 'uprog.instances' must be a dictionary with 'bytes' and 'loops' on a module}}
-module attributes {uprog.instances = {bytes = 8 : i64}} {
+// expected-error @+1 {{'builtin.module' op 'uprog.instances' must be a dictionary on a module, with the integers 'bytes', 'tasks', 'capacity', 'set_bytes', 'member_bytes', 'node_bytes', 'node_cells', 'node_values', an array 'loops' and a dictionary 'kernel_loops'}}
+module attributes {uprog.instances = {bytes = 8 : i64, loops = []}} {
 }

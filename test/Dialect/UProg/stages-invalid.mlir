@@ -413,7 +413,7 @@ func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents =
 
 // -----
 
-// expected-error @+1 {{the product of the last extents in 'order' must be 'n', and the product of the extents before them 'k'}}
+// expected-error @+1 {{'order' must end in dimensions whose extents have the product 'n', preceded by dimensions whose extents have the product 'k'}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [2, 4, 6], order = [0, 1, 2], n = 4, k = 6, width = 4>}
 
 // -----
@@ -448,7 +448,7 @@ func.func private @f() attributes {a = #uprog.in_place<left = 2, left_stride = 1
 
 // -----
 
-// expected-error @+1 {{'strides' must be at least 1}}
+// expected-error @+1 {{'left_stride' and 'right_stride' must be at least 1}}
 func.func private @f() attributes {a = #uprog.in_place<left = 0, left_stride = 0, right_stride = 1>}
 
 // -----
