@@ -208,7 +208,7 @@ class RAE(Model):
         return {"E": (127, h), "W": (h, 2 * h), "b": (h,)}
 
     def instance(self, random, s):
-        # Neighbours join in a random order. The tree has 65 nodes, as in the paper.
+        # Neighbors join in a random order. The tree has 65 nodes, as in the paper.
         trees = [["leaf", int(word)] for word in random.integers(0, 127, self.leaves)]
         while len(trees) > 1:
             at = int(random.integers(len(trees) - 1))

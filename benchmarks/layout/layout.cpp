@@ -116,7 +116,7 @@ std::string measureCells() {
   return rows;
 }
 
-/// Measures PQ trees of sets of ten neighbours at random places in a hidden
+/// Measures PQ trees of sets of ten neighbors at random places in a hidden
 /// order.
 std::string measureTrees() {
   std::printf("\n%10s %10s %10s %10s %14s\n", "elements", "entries", "build ms",

@@ -297,8 +297,8 @@ Json measure(const Workload &workload, const Data &data,
   PolicyScheduler scheduler;
   Json training = Json::object(), results = Json::array();
   std::vector<TaskGraph> learntFrom;
-  for (int32_t size : learntBatches)
-    for (int32_t first = 0; first < learntInstances; first += size)
+  for (int32_t size : learnedBatches)
+    for (int32_t first = 0; first < learnedInstances; first += size)
       learntFrom.push_back(make(workload, data.training, first, size, 1));
   std::vector<StateMachine> machines = train(workload, learntFrom, training);
   const StateMachine chosen = machines.back();

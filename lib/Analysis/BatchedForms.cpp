@@ -429,9 +429,10 @@ void BatchedForms::visitPick(Operation *op, Value source,
         (type.isDynamicDim(dim) || (*count - 1) * *step < type.getDimSize(dim));
     if (!isIndexable(source) || !fits) {
       fail(op,
-           "takes a slice at a position that differs from task to task; sizes "
-           "and strides must be constant, and the slice must fit into a tensor "
-           "of known size or into the rows of a parameter or ragged tensor");
+           "takes a slice at a position that differs from task to task, which "
+           "requires constant sizes and strides, and a slice that fits into a "
+           "tensor of static shape or the rows of a parameter or ragged "
+           "tensor");
       return;
     }
     auto position = dyn_cast<Value>(offset);
@@ -532,9 +533,9 @@ void BatchedForms::visitPut(Operation *op, Value source, Value dest,
       return;
   }
   if (!fits) {
-    fail(op, "inserts at a position that differs from task to task; sizes and "
-             "strides must be constant, and the inserted value must fit into "
-             "a tensor of known size");
+    fail(op, "inserts at a position that differs from task to task, which "
+             "requires constant sizes and strides, and a value that fits into "
+             "a tensor of static shape");
     return;
   }
   if (checkCanBe(op, source, {BatchedForm::PerTask}) &&

@@ -41,7 +41,7 @@ private:
   const UnitCosts &costs;
   double unknownRounds;
   DenseMap<Operation *, TaskWork> works; ///< works by `uprog.run` of a kernel
-  DenseSet<Operation *> given;           ///< steps that a tuning file decides
+  DenseSet<Operation *> given;           ///< steps that a tuning file assigns
   double best = 0;
 };
 } // namespace

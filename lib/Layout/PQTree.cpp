@@ -417,10 +417,10 @@ void PQTree::flatten(Node q) {
   int full = fullSide(q);
   for (int side = 0; side < 2; ++side) {
     Node end = data.end[side];
-    Node neighbour = data.sibling[side == full ? inner : 1 - inner];
-    replaceSibling(end, none, neighbour);
-    if (neighbour != none) {
-      replaceSibling(neighbour, q, end);
+    Node neighbor = data.sibling[side == full ? inner : 1 - inner];
+    replaceSibling(end, none, neighbor);
+    if (neighbor != none) {
+      replaceSibling(neighbor, q, end);
       nodes[end].parent = interior;
       continue;
     }

@@ -230,8 +230,8 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
       %piece:5 = scf.while (%bits = %n, %at = %top, %goes = %fine, %first = %z1,
                             %sum = %z1)
           : (i32, index, i1, !vec, !vec) -> (i32, index, i1, !vec, !vec) {
-        %has_neighbour = arith.trunci %bits : i32 to i1
-        %joins = arith.andi %has_neighbour, %goes : i1
+        %has_neighbor = arith.trunci %bits : i32 to i1
+        %joins = arith.andi %has_neighbor, %goes : i1
         scf.condition(%joins) %bits, %at, %goes, %first, %sum
             : i32, index, i1, !vec, !vec
       } do {

@@ -85,7 +85,7 @@ def test_object():
 @pytest.mark.parametrize("options, error, text", [
     ({"lanes": 2 ** 62}, ValueError, "lanes must be at most 2147483647, got 461168"),
     ({"lanes": 2 ** 70}, ValueError, "lanes must be at most 2147483647"),
-    ({"lanes": -2 ** 70}, ValueError, "a stack depth of 1 and 0 lanes"),
+    ({"lanes": -2 ** 70}, ValueError, "a non-negative number of lanes"),
     ({"lanes": 1.5}, TypeError, "lanes must be an integer, got 1.5"),
     ({"threads": 2 ** 40}, ValueError, "threads must be at most"),
     ({"threads": "two"}, TypeError, "threads must be an integer, got 'two'"),

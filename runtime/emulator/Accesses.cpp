@@ -115,11 +115,10 @@ void Grid::note(Thread &thread, uintptr_t address, int64_t bytes,
   fail(thread, access.where,
        concat("race: ", what, ", which ", who,
               finding.otherWrites ? " writes at " : " read at ",
-              finding.otherWhere, "; nothing orders the two",
-              sameBlock
-                  ? ": a barrier of the block is missing"
-                  : ": a barrier of all blocks is missing, or a release in one "
-                    "and an acquire in the other"));
+              finding.otherWhere, "; nothing orders the two accesses; ",
+              sameBlock ? "add a barrier of the block"
+                        : "add a barrier of all blocks, or a release in one "
+                          "block and an acquire in the other"));
 }
 
 void Grid::access(Thread &thread, uintptr_t address, int64_t bytes,

@@ -123,7 +123,7 @@ void Grid::clusterWait(Thread &thread, const char *where) {
 //===----------------------------------------------------------------------===//
 
 // Warp operations make the lanes wait for each other but do not order memory
-// accesses. PTX guarantees this only for bar.warp.sync.
+// accesses. PTX guarantees memory ordering only for bar.warp.sync.
 
 template <class Operation>
 void Grid::runWarp(Thread &thread, const char *where, Operation operation) {

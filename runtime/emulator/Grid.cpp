@@ -14,7 +14,8 @@ using namespace batchrt::emulator;
 
 /// The virtual time that a switch takes.
 static constexpr uint64_t switchTime = 10;
-/// Virtual time after which a kernel is deadlocked if all its threads wait.
+/// Virtual time after which a kernel whose threads all wait is considered
+/// deadlocked.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
 /// Number of returns to the same atomic load after which a thread polls.
 /// Barriers of all blocks read the clock at every 16th iteration, which is one

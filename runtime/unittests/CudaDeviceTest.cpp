@@ -430,9 +430,9 @@ TEST_F(Cuda, LaunchesThatFail) {
   LaunchShape shape;
   shape.blocks = 265;
   EXPECT_MESSAGE(
-      "Fake GPU can run at most 264 of 265 blocks of 256 threads with 0 bytes "
-      "of shared memory at the same time (CUDA error 720: not known to this "
-      "driver), or fewer if other processes use it",
+      "Fake GPU cannot run 265 blocks of 256 threads with 0 bytes of shared "
+      "memory at the same time (CUDA error 720: not known to this driver); it "
+      "can run at most 264, or fewer if other processes use it",
       device->launch(kernel, shape, arguments));
   shape.clusterSize = 2;
   EXPECT_MESSAGE(

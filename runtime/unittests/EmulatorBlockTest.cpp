@@ -80,7 +80,7 @@ TEST_F(EmulatorTest, MissingBarrierIsRace) {
   expectError(1, 64, [&](Gpu gpu) { reduce(gpu, in, out, true); },
               {"kernel 'k': block 0, thread ",
                "race: ", "'shared memory of block 0' + ", "sum",
-               "a barrier of the block is missing"});
+               "add a barrier of the block"});
 }
 
 /// Threads copy their words to shared memory and read the words of others.

@@ -85,7 +85,7 @@ TEST_F(EmulatorTest, GridBarrierWithoutOrderIsRace) {
     region(words, "words");
     control = words;
     expectError(3, 40, [&](Gpu gpu) { pass(gpu, data, words, fault); },
-                {"race: ", "a barrier of all blocks is missing"});
+                {"race: ", "add a barrier of all blocks"});
     emulator.removeRegion(data);
     emulator.removeRegion(words);
   }
@@ -176,14 +176,14 @@ protected:
     gpu.call().clusterArrive(gpu.self, "arrive");
     gpu.call().clusterWait(gpu.self, "wait.mlir:3");
   }
-  static int32_t readNeighbour(Gpu gpu, int64_t index, int64_t rank) {
+  static int32_t readNeighbor(Gpu gpu, int64_t index, int64_t rank) {
     void *at = gpu.call().mapShared(gpu.self, gpu.shared(index), rank, "map");
-    return gpu.load(static_cast<int32_t *>(at), "neighbour",
+    return gpu.load(static_cast<int32_t *>(at), "neighbor",
                     BATCH_SPACE_SHARED_CLUSTER);
   }
 };
 
-TEST_F(ClusterTest, ReadNeighbours) {
+TEST_F(ClusterTest, ReadNeighbors) {
   for (uint64_t seed = 0; seed < 10; ++seed)
     launch(
         4, 40,
@@ -192,8 +192,8 @@ TEST_F(ClusterTest, ReadNeighbours) {
             gpu.storeShared(gpu.thread(), int32_t(100 * gpu.block()) + round,
                             "w");
             clusterWait(gpu);
-            EXPECT_EQ(readNeighbour(gpu, 39 - gpu.thread(),
-                                    1 - gpu.self->clusterBlock),
+            EXPECT_EQ(readNeighbor(gpu, 39 - gpu.thread(),
+                                   1 - gpu.self->clusterBlock),
                       100 * (gpu.block() ^ 1) + round);
             clusterWait(gpu);
           }
@@ -210,16 +210,16 @@ TEST_F(ClusterTest, NoBarrierIsRace) {
                 // Between the two calls, accesses are not ordered yet.
                 gpu.storeShared(gpu.thread(), 1, "w2");
                 gpu.call().clusterWait(gpu.self, "wait");
-                readNeighbour(gpu, gpu.thread(), 1 - gpu.self->clusterBlock);
+                readNeighbor(gpu, gpu.thread(), 1 - gpu.self->clusterBlock);
                 clusterWait(gpu);
               },
-              {"race: ", "w2", "a barrier of all blocks is missing"});
+              {"race: ", "w2", "add a barrier of all blocks"});
 }
 
-TEST_F(ClusterTest, WrongNeighbours) {
-  expectError(4, 1, [](Gpu gpu) { readNeighbour(gpu, 0, 2); },
+TEST_F(ClusterTest, WrongNeighbors) {
+  expectError(4, 1, [](Gpu gpu) { readNeighbor(gpu, 0, 2); },
               {"at map: maps to block 2 of a cluster of 2"});
-  expectError(4, 1, [](Gpu gpu) { readNeighbour(gpu, 40, 0); },
+  expectError(4, 1, [](Gpu gpu) { readNeighbor(gpu, 40, 0); },
               {"at map: maps an address outside"});
   expectError(4, 1,
               [](Gpu gpu) {
@@ -235,12 +235,12 @@ TEST_F(ClusterTest, WrongNeighbours) {
                 gpu.storeShared(0, 0, "w");
                 clusterWait(gpu);
                 if (gpu.block() == 0)
-                  readNeighbour(gpu, 0, 1);
+                  readNeighbor(gpu, 0, 1);
                 // A barrier is missing at the end.
                 if (gpu.block() == 1)
                   return;
                 for (int i = 0; i < 1000; ++i)
-                  readNeighbour(gpu, 0, 1);
+                  readNeighbor(gpu, 0, 1);
               },
               {"which has exited; add a cluster barrier before the block"});
 }

@@ -42,7 +42,7 @@ struct FakeCuda {
   std::function<void(const FakeLaunch &)> kernel;
 
   // Failures: the results of functions, by name, and how often the stream of a
-  // launched kernel reports that it is busy (-1: always).
+  // launched kernel reports that it is busy, or -1 for always.
   std::map<std::string, int> results;
   int busy = 0;
   std::function<void()> whenAsked; ///< called by each query of such a stream

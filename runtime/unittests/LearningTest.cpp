@@ -24,8 +24,8 @@ TEST(Learning, Workloads) {
   for (const workloads::Workload &workload : workloads::all()) {
     SCOPED_TRACE(workload.name);
     std::vector<TaskGraph> graphs;
-    for (int32_t size : learntBatches)
-      for (int32_t first = 0; first < learntInstances; first += size)
+    for (int32_t size : learnedBatches)
+      for (int32_t first = 0; first < learnedInstances; first += size)
         graphs.push_back(workloads::make(workload, structures, first, size, 1));
     // Policies are learned from 32 instances and applied to others. The bounds
     // on schedules hold before learning, because of the heuristic.

@@ -205,7 +205,8 @@ TEST(PolicyScheduler, NoAllocationsAfterTheFirstRun) {
   }
 }
 
-// In unknown states, the greedy rule decides, and these states are counted.
+// In unknown states, the greedy rule selects the type. These states are
+// counted.
 TEST(PolicyScheduler, UnknownStates) {
   std::mt19937_64 random(7);
   TaskGraph graph = workloads::randomGraph(random, 200, 4, 2);

@@ -31,7 +31,7 @@ TEST(RowAllocator, TakesTheShortestRangeThatIsLongEnough) {
   EXPECT_EQ(rows.rows(), 18);
 }
 
-TEST(RowAllocator, JoinsNeighboursAndTheEnd) {
+TEST(RowAllocator, JoinsNeighborsAndTheEnd) {
   RowAllocator rows;
   rows.enter(0);
   EXPECT_EQ(rows.take(9), 0);

@@ -224,7 +224,7 @@ TEST(Session, SessionsShareWhatIsOnTheDevice) {
 }
 
 /// Runs the trial's inputs in four sessions at once, each in its own thread
-/// with its own mini-batch size; 0: all instances together.
+/// with its own mini-batch size; 0 means all instances together.
 static void runInThreads(Trial &trial, const char *inputsText,
                          std::array<int64_t, 4> sizes) {
   const std::vector<Output> expected = trial.unbatched();

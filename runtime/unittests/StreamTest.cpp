@@ -183,8 +183,8 @@ TEST(Stream, WhatDoesNotFit) {
   Lanes trial(2);
   BatchStream *stream = nullptr;
   EXPECT_EQ(batchStreamOpen(trial.session, 0, &stream), BATCH_STATUS_INVALID);
-  EXPECT_STREQ(batchLastError(), "a stream requires a session, a capacity "
-                                 "of at least 1 and an output pointer");
+  EXPECT_STREQ(batchLastError(), "a stream requires a session, a capacity of 1 "
+                                 "to 2147483647 and an output pointer");
   EXPECT_EQ(batchStreamOpen(nullptr, 1, &stream), BATCH_STATUS_INVALID);
   ASSERT_EQ(trial.open(2), BATCH_STATUS_OK);
   EXPECT_EQ(trial.put({1, 2, 3}), BATCH_STATUS_INVALID);

@@ -413,10 +413,10 @@ def changed(change):
 
 
 for what, text, change in [
-        ("a parent before its child", "is out of range; expected", lambda t: t.left.__setitem__(
-            0, t.instances[1] - 1)),
-        ("a node of another instance", "is out of range; expected", lambda t: t.roots.__setitem__(
-            0, t.instances[1])),
+        ("a parent before its child", "the nodes before its parent in instance ",
+         lambda t: t.left.__setitem__(0, t.instances[1] - 1)),
+        ("a node of another instance", ", the nodes of instance ",
+         lambda t: t.roots.__setitem__(0, t.instances[1])),
         ("a shared node of a tree", "is a child of two nodes, but the model declares Tree as "
          "'kind tree'", lambda t: t.right.__setitem__(0, t.left[0])),
         ("a node of no argument", "is not part of any argument",

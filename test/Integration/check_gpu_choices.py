@@ -3,7 +3,7 @@
 
 The times are in section `control` of benchmarks/results/gpu-first-hour-2026-11-27.json. Each
 model has three batch sizes, and runs at each level of `replicate`, in lock step, or both.
-`batch-replicate` and `batch-choose-executor` report the estimates by which they decide. The
+`batch-replicate` and `batch-choose-executor` report the estimates behind their choices. The
 number of rounds of some loops is unknown to the compiler. The script passes the number that the
 stored counts imply. Each estimate must be within a factor of 2 of its time. The way with the
 shortest estimate must be the fastest, or within 5 % of it, for at least 11 of the 12 pairs.

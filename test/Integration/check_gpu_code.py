@@ -32,7 +32,7 @@ WALK = os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "wal
 INSTANCES = ("attention", "seq2seq", "nasrnn", "nasrnn_add", "lstm10")
 
 # Ways of running instances: each block its own, the blocks of a cluster one together, all
-# blocks one together, or all blocks a set. By default, the estimate decides.
+# blocks one together, or all blocks a set. By default, an estimate determines the way.
 BLOCK, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
                                   "level=device instances=1", "level=device",
                                   "level=auto")
@@ -159,7 +159,7 @@ def check_clusters(checks, model):
     ptx = assembly(module)
     checks.equal(name + ": a launch in clusters", ptx.count(".reqnctapercluster 8, 1, 1"), 1)
     arrivals = ptx.count("barrier.cluster.arrive.aligned;")
-    checks.expect(name + ": barriers of clusters", arrivals > 1)
+    checks.expect(name + ": cluster barriers", arrivals > 1)
     checks.equal(name + ": waits", ptx.count("barrier.cluster.wait.aligned;"), arrivals)
     checks.equal(name + ": one barrier of all blocks",
                  ptx.count("call.uni \n\tdevice_barrier") or

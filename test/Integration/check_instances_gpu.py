@@ -109,7 +109,7 @@ def check(name, level, program, inputs, wanted, counts, params):
         if level == "block":
             checks.equal(what + ": barriers", report["barriers"], 1)
         if level == "cluster":
-            checks.expect(what + ": barriers of clusters", report["barriers"] > 1)
+            checks.expect(what + ": cluster barriers", report["barriers"] > 1)
     return wanted
 
 

@@ -178,10 +178,10 @@ def check_learning(name, program, inputs):
                           batchtest.contents(out) == wanted)
             checks.equal(what + ": unknown states", report["unknown_states"], 0)
             sums[option] = sums.get(option, 0) + report["batches"]
-    learnt = sums.pop("policy-table=" + table)
-    checks.equal(name + ": batches as learning said", learnt, said)
-    checks.expect(name + ": %d batches, others %s, bound %d" % (learnt, sums, bound),
-                  bound <= learnt <= min(sums.values()))
+    learned = sums.pop("policy-table=" + table)
+    checks.equal(name + ": batches as learning said", learned, said)
+    checks.expect(name + ": %d batches, others %s, bound %d" % (learned, sums, bound),
+                  bound <= learned <= min(sums.values()))
 
 
 def check_tuning():

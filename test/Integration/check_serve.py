@@ -119,7 +119,7 @@ for model, vocabulary, good, bad in [
             checks.expect("%s: request %d is answered" % (model, number),
                           answers[number] == wanted[number])
 
-# An endless request, and one that is too long, are ended, and their neighbours are
+# An endless request, and one that is too long, are ended, and their neighbors are
 # answered. The length has no end for 0, which doubling does not change.
 with open(path("doubling.mlir"), "w") as file:
     file.write(batchtest.DOUBLING)
@@ -133,7 +133,7 @@ for threads, batch in (1, 1), (1, 16), (2, 3):
     if not answers:
         continue
     what = "limits, %d threads, batches of %d: " % (threads, batch)
-    checks.equal(what + "neighbours", [answers[i] for i in (1, 3, 5)],
+    checks.equal(what + "neighbors", [answers[i] for i in (1, 3, 5)],
                  [{"n": [2]}, {"n": [1]}, {"n": [1]}])
     checks.expect(what + "without an end", answers[2].startswith(
         "error: exceeded the limit of 1000 steps, the last one in a loop at "

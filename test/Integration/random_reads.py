@@ -4,8 +4,8 @@
 
 Runs random programs that read tensors at indices that are data: slices with and without unit
 dimensions, elements, bodies of structured operations, gathers, paddings and generated tensors, of
-parameters, of static and ragged inputs and of computed tensors; in loops and branches that
-elements of inputs decide, with rank-0 tensors as counters, and with weights and indices that loops
+parameters, of static and ragged inputs and of computed tensors; in loops and branches that depend
+on elements of inputs, with rank-0 tensors as counters, and with weights and indices that loops
 carry. Indices are elements: unchanged, clamped, masked, sums of integer tensors, counters, or the
 result of a read at another index.
 

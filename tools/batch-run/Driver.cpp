@@ -380,8 +380,8 @@ int batchrun::run(const Options &options) {
   const Descriptor &descriptor = object.descriptor();
   if (options.onlyUnbatched || options.checkUnbatched) {
     if (!descriptor.hasUnbatched)
-      raise("the object has no unbatched code: it was compiled from a module "
-            "that no longer has the instance functions; compare "
+      raise("the object has no unbatched code, because it was compiled from a "
+            "module whose instance functions had been removed; compare "
             "--outputs files instead");
   }
   if (!options.onlyUnbatched &&

@@ -51,11 +51,11 @@ StateMachine batchrun::makeStateMachine(const Options &options,
   if (options.learnPolicy.empty() && descriptor.policy == Policy::StateMachine)
     return descriptor.stateMachine;
   InputOptions some = options.input;
-  if (some.limit < 0 || some.limit > learntInstances)
-    some.limit = learntInstances;
+  if (some.limit < 0 || some.limit > learnedInstances)
+    some.limit = learnedInstances;
   std::vector<TaskGraph> graphs;
   int64_t instances = 0;
-  for (int32_t size : learntBatches) {
+  for (int32_t size : learnedBatches) {
     some.batch = size;
     Inputs inputs(descriptor, some);
     instances = inputs.numInstances;
@@ -99,8 +99,8 @@ static LanePaths recordPaths(const Options &options,
           "--policy-table=FILE");
   InputOptions some = options.input;
   some.batch = 1;
-  if (some.limit < 0 || some.limit > learntInstances)
-    some.limit = learntInstances;
+  if (some.limit < 0 || some.limit > learnedInstances)
+    some.limit = learnedInstances;
   Inputs inputs(descriptor, some);
   SessionOptions single = options.session;
   single.threads = 1;
@@ -130,11 +130,11 @@ StateMachine batchrun::makeBlockPolicy(const Options &options,
     return readTable(options.policyTable);
   LearnedBlocks learned =
       learnBlocks(recordPaths(options, object, parameters),
-                  {learntBatches.begin(), learntBatches.end()});
+                  {learnedBatches.begin(), learnedBatches.end()});
   std::fprintf(stderr,
                "batch-run: note: learned a block policy from the first %d "
                "instances: it costs %.3f of the default\n",
-               learntInstances,
+               learnedInstances,
                static_cast<double>(learned.cost) / learned.costWithout);
   if (!options.learnPolicy.empty())
     writeFile(options.learnPolicy, learned.stateMachine.print());

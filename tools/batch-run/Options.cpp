@@ -57,12 +57,12 @@ RUNNING
                             kernel specifies its own number)
   --reuse-rows=BYTES        reuse rows of at least BYTES per task after their last
                             read (default: 1024)
-  --stack-size=BYTES        set the stack size of recursions; a suffix K, M or G is
-                            allowed (default: 256M; unused stack takes no memory)
+  --stack-size=BYTES        set the stack size for recursive calls; a suffix K, M
+                            or G is allowed (default: 256M; unused stack takes no
+                            memory)
   --max-steps=N             limit the steps of an instance (default: no limit):
-                            rounds of loops and calls of recursions; in
-                            lockstep, blocks; with strategy replicate, rounds of
-                            loops
+                            rounds of loops and recursive calls; in lockstep,
+                            blocks; with strategy replicate, rounds of loops
   --partial-results         if instances exceed a limit of steps, stack or calls,
                             write zeros for them and the results of the others;
                             the exit status is still 1
@@ -294,7 +294,7 @@ Setter count(const char *name, int64_t &target, int64_t least) {
 }
 
 /// Returns the setter of an option that is passed on to batch-compile.
-Setter hand(Options &options, const char *name) {
+Setter forward(Options &options, const char *name) {
   return [&options, name](const std::string &value) {
     options.compile.push_back(std::string("--") + name + "=" + value);
   };
@@ -358,11 +358,11 @@ std::vector<Option> deviceOptions(Options &options) {
                  "' for --device; expected 'cpu', 'cuda' or 'emulator'");
          options.compile.push_back("--device=" + value);
        }},
-      {"executor", Option::Required, hand(options, "executor")},
-      {"precision", Option::Required, hand(options, "precision")},
-      {"chip", Option::Required, hand(options, "chip")},
-      {"shared-memory", Option::Required, hand(options, "shared-memory")},
-      {"cluster-size", Option::Required, hand(options, "cluster-size")},
+      {"executor", Option::Required, forward(options, "executor")},
+      {"precision", Option::Required, forward(options, "precision")},
+      {"chip", Option::Required, forward(options, "chip")},
+      {"shared-memory", Option::Required, forward(options, "shared-memory")},
+      {"cluster-size", Option::Required, forward(options, "cluster-size")},
       {"blocks", Option::Required,
        [&options](const std::string &value) {
          options.session.blocks = parseCount("blocks", value, 1);
@@ -376,10 +376,10 @@ std::vector<Option> deviceOptions(Options &options) {
        [&options](const std::string &value) {
          options.session.emulator.seed = parseCount("seed", value, 0);
        }},
-      {"strategy", Option::Required, hand(options, "strategy")},
-      {"level", Option::Required, hand(options, "level")},
-      {"order", Option::Required, hand(options, "order")},
-      {"instances", Option::Required, hand(options, "instances")},
+      {"strategy", Option::Required, forward(options, "strategy")},
+      {"level", Option::Required, forward(options, "level")},
+      {"order", Option::Required, forward(options, "order")},
+      {"instances", Option::Required, forward(options, "instances")},
   };
 }
 
@@ -414,17 +414,17 @@ std::vector<Option> compileOptions(Options &options) {
        }},
       {"policy-table", Option::Required, text(options.policyTable)},
       {"learn-policy", Option::Required, text(options.learnPolicy)},
-      {"size", Option::Required, hand(options, "size")},
-      {"tuning", Option::Required, hand(options, "tuning")},
+      {"size", Option::Required, forward(options, "size")},
+      {"tuning", Option::Required, forward(options, "tuning")},
       {"tune", Option::Required, text(options.tune), Control::Inspected},
       {"explain", Option::None,
        [&options](const std::string &) {
          options.explain = true;
          options.compile.push_back("--explain");
        }},
-      {"target", Option::Required, hand(options, "target")},
-      {"cpu", Option::Required, hand(options, "cpu")},
-      {"sanitize", Option::Required, hand(options, "sanitize")},
+      {"target", Option::Required, forward(options, "target")},
+      {"cpu", Option::Required, forward(options, "cpu")},
+      {"sanitize", Option::Required, forward(options, "sanitize")},
   };
 }
 

@@ -18,7 +18,7 @@ import time
 import types
 from unittest import mock
 
-CLOSE = 1e-4  # margin of scores below which rounding may decide
+CLOSE = 1e-4  # margin of scores below which rounding may change the result
 
 
 def arguments():

@@ -40,7 +40,7 @@ public:
   bool isRecursive(func::FuncOp function) const;
   /// Returns true if `call` stays within a component.
   bool isRecursiveCall(func::CallOp call) const;
-  /// Returns the calls of `function` in reached functions.
+  /// Returns the calls to `function` from functions that the entry reaches.
   ArrayRef<func::CallOp> getCallers(func::FuncOp function) const;
 
 private:

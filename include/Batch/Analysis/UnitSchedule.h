@@ -29,10 +29,11 @@ struct UnitSchedule {
 /// steps of consecutive ops, which may be loops and branches, if that makes the
 /// program faster. This saves barriers, but the work is not shared (Zhang et
 /// al., "Cocktailer: Analyzing and Optimizing Dynamic Control Flow in Deep
-/// Learning", OSDI 2023, algorithm 1). A tuning file can decide for kernels.
-/// Assumes that loops run their static number of rounds, and steps their static
-/// number of tasks, or else `unknownRounds`. Also assumes that all branches of
-/// a conditional are equally frequent. A set has `instances` instances.
+/// Learning", OSDI 2023, algorithm 1). A tuning file can override the decision
+/// for individual kernels. Assumes that each loop runs its static number of
+/// rounds and each step its static number of tasks; a number that is not static
+/// counts as `unknownRounds`. Also assumes that all branches of a conditional
+/// are equally likely. A set has `instances` instances.
 UnitSchedule scheduleUnits(uprog::ProgramOp program, const UnitCosts &costs,
                            const Tuning &tuning, int64_t instances,
                            double unknownRounds);

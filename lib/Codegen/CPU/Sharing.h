@@ -22,7 +22,7 @@ struct Sharing {
   /// A launch with at least this many tasks per worker is divided by rows.
   int64_t rowSplit;
   /// A worker runs all stages on this many tasks before it takes the next ones,
-  /// so their data stays in its cache. 0: on all tasks.
+  /// so their data stays in its cache. 0 means all tasks.
   int64_t stageRows;
   /// A launch needs at least this many tasks to be worth a barrier of workers.
   /// A single worker runs fewer tasks, unless other tasks run at the same time.

@@ -19,7 +19,8 @@ static constexpr int64_t kPrefetchBytes = 1024;
 static constexpr int64_t kLineBytes = 64;
 
 RegisterTiles::RegisterTiles(int64_t registers) {
-  // Two vectors of B, a broadcast of A and some slack for the scheduler.
+  // Reserve registers for two vectors of B, a broadcast of A, and some slack
+  // for the scheduler.
   budget = std::max<int64_t>(registers - (registers >= 32 ? 8 : 4), 2);
   maxRows = budget / 2;
 }

@@ -36,8 +36,8 @@ public:
   using Plans = ArrayRef<std::unique_ptr<StagePlan>>;
 
   struct Options {
-    /// Number of blocks that run a stage together. 0: blocks of several levels
-    /// run stages, so no parameters are resident.
+    /// Number of blocks that run a stage together, or 0 if blocks of several
+    /// levels run stages, so no parameters are resident.
     int64_t units;
     int64_t blockSize;    ///< threads of a block
     int64_t sharedMemory; ///< bytes that a block may use

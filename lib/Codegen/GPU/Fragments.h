@@ -28,10 +28,10 @@ void unroll(Operation *loop, int64_t times);
 
 /// Products of a warp's tile of 16 rows by 8 columns on tensor cores. Lanes are
 /// in groups of four. All lanes of a group multiply the same two rows by the
-/// same column. In each step, each lane loads 16 bytes of each; the vectors of
-/// a group are adjacent along k. An instruction takes them in the same order
-/// for rows and columns. The bits of a row do not depend on the rows next to
-/// it.
+/// same column. In each step, each lane loads 16 bytes of each of its rows and
+/// of its column; the vectors of a group are adjacent along k. An instruction
+/// takes the elements of rows and columns in the same order. The results of a
+/// row are bit-identical whatever the adjacent rows contain.
 class Fragments {
 public:
   Fragments(CodeBuilder &b, WordMath &m, Value lane);

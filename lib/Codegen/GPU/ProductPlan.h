@@ -86,8 +86,8 @@ struct ProductPlan {
     int64_t stride = 0;          ///< bytes from one row to the next
   };
 
-  /// Creates the plan for rows that have space for `rowBytes` bytes. 0: for all
-  /// bytes that they need.
+  /// Creates the plan for rows that have space for `rowBytes` bytes, or for all
+  /// bytes that they need if `rowBytes` is 0.
   ProductPlan(const StagePlan &plan, const Stage &stage,
               batch::Precision precision, int64_t rowBytes = 0);
 

@@ -158,14 +158,14 @@ Value ResidentParameters::getMemory(CodeBuilder &b, int64_t offset) {
   return b.offset(memory, b.constant(offset));
 }
 
-bool ResidentParameters::keepsAnyOf(const Stage &stage) const {
+bool ResidentParameters::hasAnyOf(const Stage &stage) const {
   return llvm::any_of(stage.reductions, [&](const Reduction &reduction) {
     return find(reduction) != nullptr;
   });
 }
 
 bool ResidentParameters::copiesRows(const Stage &stage) const {
-  return async && (used == 0 || keepsAnyOf(stage));
+  return async && (used == 0 || hasAnyOf(stage));
 }
 
 void ResidentParameters::emitCopy(CodeBuilder &b, Value from, Value to,

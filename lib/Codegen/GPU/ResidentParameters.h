@@ -1,4 +1,4 @@
-//===- ResidentParameters.h - Parameters that blocks keep -------*- C++ -*-===//
+//===- ResidentParameters.h - Resident parameters ---------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -91,7 +91,7 @@ public:
                 int64_t threads, Level level) const;
 
 private:
-  bool keepsAnyOf(const Stage &stage) const;
+  bool hasAnyOf(const Stage &stage) const;
   void emitLoad(const ResidentMatrix &matrix, CodeBuilder &b, Value packing,
                 Value unit, Value units, Value thread, int64_t threads) const;
 

@@ -12,9 +12,9 @@
 
 namespace mlir::uprog {
 
-/// Returns the `value` of the lane whose number differs in the bits of
-/// `distance`, an i32. The value has up to 64 bits. Warps exchange 32 bits at
-/// once. All lanes of a warp must run this code.
+/// Returns `value` of the lane whose number is the number of this lane XOR
+/// `distance`, an i32. The value has up to 64 bits. Warps exchange 32 bits at a
+/// time. All lanes of a warp must run this code.
 Value exchange(CodeBuilder &b, Value value, Value distance);
 
 } // namespace mlir::uprog

@@ -281,13 +281,12 @@ void InstanceCode::enterInstance(Value instance) {
 Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
                               const InstanceTables &tables) {
   // A loop that only computes numbers has no other check for cancellation.
-  if (!unit.threads.thread) // The sum is unsigned. With this bound, no later
-                            // sum overflows.
+  if (!unit.threads.thread) // on the host
     cb.endIfCancelled(unit.worker);
   Value last = before ? before : loadOwn(unit.rounds);
   Value rounds =
       arith::AddIOp::create(builder, loc, last, count ? count : cb.constant(1));
-  // The sum is unsigned; with this bound, no later sum overflows.
+  // The sum is unsigned. With this bound, no later sum overflows.
   if (count)
     rounds = arith::MinUIOp::create(builder, loc, rounds,
                                     cb.constant(uprog::kTooManyRounds));

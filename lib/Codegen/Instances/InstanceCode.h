@@ -124,7 +124,7 @@ struct InstanceUnit {
   /// of the unit, as in a BatchBlockControl; the number of tasks of which it
   /// has run its share; the number of steps that it has run by itself and, from
   /// bit 32 on, the number of steps of which it has run its share; and the
-  /// number of barriers of clusters.
+  /// number of cluster barriers.
   Value instance, rounds, progress, shares, steps, barriers;
 };
 
@@ -207,10 +207,11 @@ public:
   /// represents a barrier, and 0 tasks continue the tasks from before the
   /// barrier.
   void trace(Value kernel, Value tasks);
-  /// Returns the kernel (i64) of the task that the unit began last.
+  /// Returns the number of the kernel, an i64, of the task that the unit began
+  /// last.
   Value lastKernel();
-  /// Stores the numbers of tasks and of barriers of clusters, which the threads
-  /// of a group count privately.
+  /// Stores the numbers of tasks, steps and cluster barriers, which each thread
+  /// of a group counts privately.
   void storeCounts();
   /// Emits code in which the units clear their buffers and the rows of nodes,
   /// including padding.

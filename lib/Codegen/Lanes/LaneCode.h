@@ -40,16 +40,18 @@ public:
   /// Returns the priority of a block and the step since which a lane waits for
   /// it, both i64. A block with lower values runs earlier.
   std::pair<Value, Value> blockKeys(Value block);
-  /// Returns the number of the next block (i64), and whether one exists (i1).
-  /// Takes the preferred block, the block that has waited longest, and the step
-  /// at which its wait began (i64s).
+  /// Returns the number of the next block, an i64, and an i1 that is true if
+  /// one exists. Takes the preferred block, the block that has waited longest,
+  /// and the step at which its wait began, all i64s.
   std::pair<Value, Value> nextBlock(Value preferred, Value oldest, Value came);
-  /// Returns the number of all lanes (i64), and the address of the list of the
-  /// lanes that run a block.
+  /// Returns the number of all lanes, an i64, and the address of the list of
+  /// the lanes that run a block.
   std::pair<Value, Value> laneList();
-  /// Returns an i1 that is true if a lane (i64) runs a block (i64).
+  /// Counts a step of `lane` if it waits for `block`, both i64s. Returns an i1
+  /// that is true if the lane runs the block.
   Value enterBlock(Value lane, Value block);
-  /// Returns the address of the step of a block that `count` lanes (i64) run.
+  /// Starts a run of a block on `count` (an i64) lanes: updates the counters
+  /// and the trace. Returns the address of the step.
   Value takeLanes(Value block, Value count);
   /// Emits the code before the kernel; runEpilogue() emits the code after it.
   void runPrologue(BlockOp block);

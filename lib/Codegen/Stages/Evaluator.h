@@ -102,8 +102,8 @@ public:
   Value loadTile(Value value, Value row, Value column, bool vector);
   void storeTile(Value element, Value value, Value row, Value column,
                  bool vector);
-  /// Returns an i1 that is true if the operand that `stage` copies for inserts
-  /// has to be copied, or null if it copies none.
+  /// Returns an i1 that is true if `stage` must copy an operand for the inserts
+  /// of later stages, or null if it has no operand to copy.
   Value mustCopy(const Stage &stage);
   /// Computes the values that a row needs for all its columns: its address in
   /// every operand that the stage reads, and the locations of its inserts.
@@ -187,7 +187,7 @@ private:
                        Value row);
   /// Location of elements in their row: the position of the first element, in
   /// elements, and the positions of the others of a vector relative to it, at a
-  /// stride (0: one element) or at separate `offsets`.
+  /// stride (0 for one element) or at separate `offsets`.
   struct Place {
     Value first;
     int64_t stride = 0;

@@ -455,8 +455,8 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
     node.reads = reads;
     return finish(ReducedKind::Lanes);
   }
-  // Windows of an image with strides are vectors of elements that are not
-  // adjacent.
+  // The elements of a vector are not adjacent if it reads strided windows of an
+  // image.
   if (rank > 0 && !safe && target == StageTarget::CPU) {
     node.anywhere = true;
     SmallVector<Read> unused;

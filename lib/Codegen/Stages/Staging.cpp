@@ -56,8 +56,8 @@ LogicalResult Staging::checkLayouts() {
     return op.emitError() << what << ' ' << number << " is stored in pieces of "
                           << layout.getRun()
                           << " elements; split the last dimension of its table "
-                             "by a multiple of the "
-                          << lanes << " elements of a vector";
+                             "by a multiple of "
+                          << lanes << ", the number of elements in a vector";
   };
   for (auto [i, layout] : llvm::enumerate(rows->argumentLayouts)) {
     if (failed(check(layout, "operand", i)))
@@ -124,12 +124,12 @@ LogicalResult Staging::computeSpace(Operation *inner) {
         ShapedType::isDynamicShape(shape.drop_front()))
       return inner->emitOpError("has a dynamic dimension other than the first");
     space.shape.assign(shape.begin() + 1, shape.end());
-    // An empty tensor of unknown size is only a shape; its reader determines
-    // the size.
+    // An empty tensor of dynamic shape has no values; its reader determines
+    // its size.
     std::optional<int64_t> domain = findDomain(result);
     if (!domain && !isa<tensor::EmptyOp>(inner))
-      return inner->emitOpError("has rows that are neither one per task nor "
-                                "the rows of a ragged operand");
+      return inner->emitOpError("must have one row per task or the rows of a "
+                                "ragged operand");
     space.domain = domain.value_or(RowSpace::kOnce);
   }
   return success();

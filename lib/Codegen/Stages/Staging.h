@@ -177,7 +177,7 @@ private:
   void storeResults();
   /// Chooses how workers divide each stage, and where they need a barrier.
   void shareStages();
-  /// Returns the operands whose rows a row of the stage reads.
+  /// Returns the operands whose rows are read to compute one row of the stage.
   SmallVector<BlockArgument> getRowReads(const Stage &stage);
   SymbolicIndices identity(const RowSpace &space, bool vector);
 

@@ -18,7 +18,8 @@ namespace mlir::batch {
 struct Reservation {
   int64_t nodes = 0;                          ///< nodes of the forest
   llvm::MapVector<KernelOp, int64_t> records; ///< records by kernel
-  SmallVector<Operation *> ops; ///< ops that add them, with space reserved
+  /// Ops that add these nodes and records, for which space is reserved.
+  SmallVector<Operation *> ops;
 };
 
 /// Returns the maximum that `traverse` adds per node outside loops. Returns

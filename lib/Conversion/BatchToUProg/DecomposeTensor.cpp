@@ -251,9 +251,9 @@ struct DimBuilder {
       return pieces[0];
     return tensor::ConcatOp::create(builder, loc, along, pieces);
   }
-  /// Returns the elements of `rows` at the multiples of `stride`, and the
-  /// elements of `others` at all other positions. Extents n and n * stride
-  /// result in n * stride.
+  /// Returns a tensor with the elements of `rows` at the multiples of `stride`,
+  /// and the elements of `others` at all other positions. `rows` has extent n;
+  /// `others` and the result have extent n * stride.
   Value interleave(Value rows, Value others, int64_t stride) const {
     SmallVector<int64_t> shape(getShape(rows)), whole(shape);
     SmallVector<ReassociationIndices> groups;

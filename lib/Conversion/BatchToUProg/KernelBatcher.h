@@ -166,8 +166,9 @@ private:
   /// Finds the inserts that write into rows of operands, emits a remark for
   /// each insert, and marks the kernel's results.
   void placeInserts();
-  /// Returns the reason why the inserts that create result `index` copy. If
-  /// they do not copy, adds them to `placed` and returns an empty string.
+  /// Returns the reason why the inserts that create result `index` must copy
+  /// their destination. If they need no copy, adds them to `placed` and returns
+  /// an empty string.
   StringRef placeResult(unsigned index);
   /// Returns true if `op` stores its results in memory.
   bool isStored(Operation *op) const;

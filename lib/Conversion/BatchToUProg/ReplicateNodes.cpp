@@ -239,8 +239,9 @@ LogicalResult NodeConverter::convertNode(func::FuncOp function,
   return success();
 }
 
-/// Converts a call of a recursion to a loop over the nodes up to the node of
-/// the call. At most one of the functions takes the type of each node.
+/// Converts a call to a recursive function to a loop over the nodes up to the
+/// node that the call receives. At most one of the functions takes the type of
+/// each node.
 LogicalResult NodeConverter::convertRecursion(func::CallOp call) {
   OpBuilder &builder = rest.builder;
   Location loc = call.getLoc();

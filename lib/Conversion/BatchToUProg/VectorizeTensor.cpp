@@ -319,7 +319,7 @@ void KernelBatcher::batchReshape(ReshapeOp op) {
     else
       llvm::append_range(units, batched);
   }
-  // Dimensions of extent one next to a ragged extent, which moves to the front,
+  // A ragged extent moves to the front. Dimensions of extent one next to it
   // join the dimension that then precedes them.
   llvm::sort(units);
   for (int64_t unit : units)

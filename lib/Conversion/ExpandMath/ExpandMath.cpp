@@ -218,7 +218,8 @@ Value buildIsNormal(OpBuilder &b, Location loc, Value magnitude, Value smallest,
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Returns true for ops that justify a call of one function for all uses.
+/// Returns true for ops that are worth moving to one function, which all uses
+/// call.
 bool isShared(Operation *op) {
   if (isa<math::PowFOp, math::FPowIOp>(op) &&
       getSmallExponent(op->getOperand(1)))

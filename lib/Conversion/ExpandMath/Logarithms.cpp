@@ -190,7 +190,7 @@ static Value logOfSum(Code &code, Value x, Value w, Value large) {
       code.select(isLess, log1p.low, code.real(code.format.ln2[0])));
 }
 
-/// Returns the number from which on x^2 + 1 and x^2 are equal, and w is nearly
+/// Returns a threshold for x from which x^2 + 1 rounds to x^2, and w is nearly
 /// 2 x.
 static Value largeNumber(Code &code) {
   return code.real(std::ldexp(1.0, code.format.mantissaBits / 2 + 2));

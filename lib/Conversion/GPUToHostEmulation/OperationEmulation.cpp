@@ -264,8 +264,9 @@ static std::optional<int64_t> getUpdate(LLVM::AtomicBinOp op) {
 LogicalResult OperationEmulation::convertAtomicRMW(LLVM::AtomicRMWOp op) {
   // LLVM 22 drops the order of this instruction on the way to PTX.
   if (getOrder(op.getOrdering()) != BATCH_ORDER_RELAXED)
-    return op.emitOpError("has a memory order, which is lost in GPU code; use "
-                          "monotonic, with llvm.fence before and after");
+    return op.emitOpError("has an ordering stronger than monotonic, which is "
+                          "lost in GPU code; use monotonic, with an llvm.fence "
+                          "before and after");
   std::optional<int64_t> update = getUpdate(op.getBinOp());
   if (!update)
     return op.emitOpError(

@@ -129,8 +129,8 @@ struct ConvertMatch : OpConversionPattern<rec::MatchOp>,
   }
 
 private:
-  /// Moves a case before `position` of `block`, after loads of the fields that
-  /// it uses. Returns the yielded values.
+  /// Moves the body of a case to `position` in `block`, preceded by loads of
+  /// the fields that it uses. Returns the yielded values.
   FailureOr<SmallVector<Value>>
   convertCase(rec::MatchOp op, unsigned number, Value node, Block *block,
               Block::iterator position,

@@ -91,8 +91,8 @@ struct ChooseExecutorPass
     findLevels(programs);
     std::string why = "as specified by option 'executor'";
     Level group = given.value_or(Level::Device);
-    // If the option is not given, the size that the module specifies remains.
-    // 0: neither specifies a size.
+    // If the option is not given, the size that the module specifies remains. A
+    // size of 0 means that neither specifies one.
     int64_t clusterBlocks = clusterSize;
     auto known = module->getAttrOfType<IntegerAttr>(kClusterSizeAttr);
     if (known && clusterBlocks == 0)
@@ -118,10 +118,10 @@ struct ChooseExecutorPass
       why = "all blocks run single instances";
     } else if (given && below && *given <= *below) {
       (*llvm::max_element(programs, isBelow))
-              .emitError("this module has another ")
+              .emitError("this program must have a higher level than the ")
           << stringifyLevel(*below)
-          << "-level program, so this one must have a higher level; expected "
-             "executor=device or executor=auto, got '"
+          << "-level program of this module; expected executor=device or "
+             "executor=auto, got '"
           << stringifyLevel(*given) << "'";
       return signalPassFailure();
     } else if (!given && failed(choose(group, clusterBlocks, why))) {
@@ -204,8 +204,8 @@ std::string ChooseExecutorPass::describeSteps() {
                        name, longest / 1000);
 }
 
-/// Estimates the cycles of one step of each kernel, and of the work of the host
-/// for the plans. Each group of `units` blocks has a plan, and each of
+/// Estimates the cycles that one step of each kernel takes, plus the host's
+/// work on the plans. Each group of `units` blocks has a plan, and each of
 /// `instances` instances has a task in each step.
 int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
                                          ArrayRef<OperatorOp> operators,

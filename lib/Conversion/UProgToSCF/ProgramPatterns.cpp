@@ -331,8 +331,8 @@ bool batch::isRunByPrograms(uprog::ProgramOp program) {
       program, program->getParentOfType<ModuleOp>());
 }
 
-/// Checks that a program that the host runs has no argument that other programs
-/// would have to pass.
+/// Checks that a program that is run by the host has no argument that only
+/// another program can pass.
 static LogicalResult checkArguments(uprog::ProgramOp program) {
   if (batch::isRunByPrograms(program))
     return success();
@@ -340,8 +340,8 @@ static LogicalResult checkArguments(uprog::ProgramOp program) {
     if (isCodeArgument(type))
       return program.emitError("argument #")
              << i << " of this program has type " << type
-             << ", which the host cannot pass; only programs that other "
-                "programs run can have it";
+             << ", which the host cannot pass; only programs that are run by "
+                "other programs can have such arguments";
   return success();
 }
 

@@ -53,7 +53,7 @@ protected:
   /// its plan and lanes, and `others` replace its other arguments.
   void inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
                   ValueRange others = {});
-  /// Moves the code that decides whether a number (i64) is listed to the
+  /// Moves the code that decides whether `number`, an i64, is listed to the
   /// insertion point, and sets the insertion point after the code. Returns the
   /// decision and the listed value, an i64.
   std::pair<Value, Value> inlinePredicate(uprog::CompactOp compact,

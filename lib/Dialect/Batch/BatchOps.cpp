@@ -352,7 +352,7 @@ TableLayout TableOp::getOwnLayout() {
 
 /// Returns the tables in the storage of `table`: its owner, followed by the
 /// tables whose rows follow the rows of the owner.
-static SmallVector<TableOp> getNeighbours(TableOp table) {
+static SmallVector<TableOp> getNeighbors(TableOp table) {
   StringRef owner = table.getNextTo().value_or(table.getSymName());
   SmallVector<TableOp> tables;
   for (auto other : cast<ModuleOp>(table->getParentOp()).getOps<TableOp>())
@@ -366,7 +366,7 @@ static SmallVector<TableOp> getNeighbours(TableOp table) {
 TableLayout TableOp::getTableLayout() {
   TableLayout layout = getOwnLayout();
   int64_t bytes = 0;
-  for (TableOp table : getNeighbours(*this))
+  for (TableOp table : getNeighbors(*this))
     bytes += table.getOwnLayout().getBlockBytes();
   layout.setBlockBytes(bytes);
   return layout;
@@ -374,7 +374,7 @@ TableLayout TableOp::getTableLayout() {
 
 int64_t TableOp::getOffset() {
   int64_t bytes = 0;
-  for (TableOp table : getNeighbours(*this)) {
+  for (TableOp table : getNeighbors(*this)) {
     if (table == *this)
       break;
     bytes += table.getOwnLayout().getBlockBytes();

@@ -144,9 +144,10 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
   }
   const Term &first = dimensions->front().front();
   if (first.extent != kUnbounded)
-    return emitError() << "has a layout in which slots do not come first, but "
-                          "their number is only known at run time; split the "
-                          "slots and reorder their second dimension";
+    return emitError() << "has a layout in which the slot dimension does not "
+                          "come first, although the number of slots is known "
+                          "only at run time; split the slot dimension and "
+                          "reorder only the inner one";
   if (digits[0].size() > 2 ||
       !llvm::isPowerOf2_64(static_cast<uint64_t>(first.divisor)))
     return emitError() << "has a layout that splits slots more than once, or "
@@ -347,8 +348,8 @@ LogicalResult Primitives::apply(StringRef text) {
     }
     if (words.empty() || numbers.size() != words.size())
       return emitError() << "cannot parse '" << text
-                         << "'; expected split(DIM, FACTOR), "
-                            "reorder(DIM, ...) or fuse(DIM, NEXT)";
+                         << "'; expected split(DIM, FACTOR), reorder(DIM, "
+                            "...) or fuse(DIM, NEXT), or only next_to(@TABLE)";
     text = text.drop_front(close + 1);
     bool two = numbers.size() == 2;
     LogicalResult done = success();
@@ -362,7 +363,8 @@ LogicalResult Primitives::apply(StringRef text) {
       return emitError()
              << "invalid primitive '" << name << "(" << numbers
              << ")'; expected split(DIM, FACTOR) with FACTOR at least 1, "
-                "reorder(DIM, ...) or fuse(DIM, NEXT)";
+                "reorder(DIM, ...) or fuse(DIM, NEXT), or only "
+                "next_to(@TABLE)";
     if (failed(done))
       return failure();
   }

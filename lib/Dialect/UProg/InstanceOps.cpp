@@ -22,8 +22,9 @@ LogicalResult uprog::verifyRowType(Operation *op, RankedTensorType type) {
 LogicalResult BufferOp::verify() {
   if (failed(verifyRowType(*this, cast<RankedTensorType>(getType()))))
     return failure();
-  if (static_cast<int64_t>(getCopies()) < 1)
-    return emitOpError("expects at least 1 copy, got ") << getCopies();
+  const auto copies = static_cast<int64_t>(getCopies());
+  if (copies < 1)
+    return emitOpError("expects at least 1 copy, got ") << copies;
   return success();
 }
 
@@ -163,9 +164,9 @@ LogicalResult SiteOp::verifySymbolUses(SymbolTableCollection &) {
 
 /// Also checks the ops that use the list.
 LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
-  if (static_cast<int64_t>(getCapacity()) < 1)
-    return emitOpError("expects a capacity of at least 1, got ")
-           << getCapacity();
+  const auto capacity = static_cast<int64_t>(getCapacity());
+  if (capacity < 1)
+    return emitOpError("expects a capacity of at least 1, got ") << capacity;
   FailureOr<batch::KernelOp> kernel = findKernel(*this, getKernelAttr());
   if (failed(kernel))
     return failure();
@@ -408,10 +409,10 @@ static LogicalResult checkMember(RowOp row) {
 /// Checks that the capacity is at least one member.
 template <class OpTy>
 static LogicalResult checkCapacity(OpTy op) {
-  if (static_cast<int64_t>(op.getCapacity()) >= 1)
+  const auto capacity = static_cast<int64_t>(op.getCapacity());
+  if (capacity >= 1)
     return success();
-  return op.emitOpError("expects a capacity of at least 1, got ")
-         << op.getCapacity();
+  return op.emitOpError("expects a capacity of at least 1, got ") << capacity;
 }
 
 LogicalResult InstanceVerifier::verify(Operation *op) {

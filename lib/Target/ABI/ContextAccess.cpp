@@ -51,8 +51,8 @@ LogicalResult batch::addContextArgument(ModuleOp module,
       return WalkResult::advance();
     auto caller = call->getParentOfType<func::FuncOp>();
     if (!caller || !names.contains(caller.getSymNameAttr())) {
-      call.emitOpError("calls a function that requires the context from one "
-                       "that has no context");
+      call.emitOpError("calls a function that requires the context, but the "
+                       "caller has no context");
       return WalkResult::interrupt();
     }
     call->insertOperands(0, caller.getArgument(0));

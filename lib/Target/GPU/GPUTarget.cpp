@@ -123,7 +123,7 @@ std::string batch::getFirstChip(bool ChipFacts::*feature) {
   return (kNVIDIA.chipPrefix + Twine(found->first)).str();
 }
 
-/// Searches where the MLIR pass does.
+/// Searches the same directories as the MLIR pass.
 StringRef batch::findMissingCUDATool(StringRef format) {
   SmallString<128> folder(NVVM::getCUDAToolkitPath());
   llvm::sys::path::append(folder, "bin");

@@ -345,7 +345,8 @@ void BlockForker::run() {
 }
 
 void ForkCallsPass::runOnOperation() {
-  // The inspectors of a uprog.program are final, with or without forks.
+  // If the module already has a uprog.program, its inspectors are final,
+  // whether or not they fork.
   if (!getOperation().getOps<uprog::ProgramOp>().empty())
     return;
   InspectorWaits mayWait(getOperation());

@@ -102,8 +102,9 @@ private:
     if (!isa<RankedTensorType>(value.getType()) || sharedness.isShared(value))
       return false;
     Operation *op = value.getDefiningOp();
-    if (!op) // fields and elements are inputs, or consist of values on which
-             // these depend
+    // Fields of nodes and elements of lists count as known earlier, even if the
+    // program built the node or list from values that it waits for.
+    if (!op)
       return !isa<rec::MatchOp, rec::MapOp>(
           cast<BlockArgument>(value).getOwner()->getParentOp());
     if (isa<CallOpInterface>(op) ||

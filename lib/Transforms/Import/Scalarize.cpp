@@ -191,8 +191,8 @@ public:
   /// reads, which extract the scalars to carry.
   SmallVector<Operation *> scalarize(ArrayRef<tensor::ExtractOp> reads);
   /// Adds `read` to `reads` if it reads a known value of rank 0 that is not an
-  /// input. Then adds, in turn, the reads from which positions in inputs are
-  /// computed.
+  /// input. Then adds, recursively, the reads that compute the positions at
+  /// which the value reads inputs.
   void addReads(tensor::ExtractOp read,
                 llvm::SetVector<tensor::ExtractOp> &reads) const;
 
@@ -389,8 +389,8 @@ CarriedTensors::scalarize(ArrayRef<tensor::ExtractOp> reads) {
 }
 
 //===----------------------------------------------------------------------===//
-// Converts a carried value to a scalar, and creates a tensor from the scalar
-// where the value is used.
+// Values that loops carry unchanged
+//===----------------------------------------------------------------------===//
 
 /// Returns true if an iteration forwards one of its carried values unchanged.
 static bool carriesUnchanged(LoopLikeOpInterface loop) {

@@ -60,8 +60,8 @@ static StringRef findObstacle(Operation *op) {
 }
 
 /// Returns true if tensor code of the function computes `value`. Control flow
-/// that depends on the value then splits that code. Values from calls, matches
-/// and loops are available.
+/// that depends on such a value splits that code. Results of calls, matches and
+/// loops do not count, because they are already available.
 static bool isComputed(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))

@@ -110,7 +110,8 @@ func::FuncOp Linker::find(StringAttr name) {
 }
 
 LogicalResult Linker::define(func::FuncOp declaration) {
-  // Not every declaration is a library function, and helpers are private.
+  // find() returns null for declarations that are not library functions, and
+  // for helpers, which are private.
   func::FuncOp function = find(declaration.getSymNameAttr());
   if (!function)
     return success();

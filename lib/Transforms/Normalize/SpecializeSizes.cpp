@@ -197,8 +197,9 @@ static LogicalResult readDefaults(ModuleOp module, Sizes &sizes) {
     if (!size)
       return module.emitError("size '")
              << entry.getName().getValue()
-             << "' must be an index from 2 to 2147483647, or two of them: the "
-                "number that represents it in types, and its default";
+             << "' must be an index from 2 to 2147483647, or an array of two "
+                "such indices: the number that represents the size in types, "
+                "and the default";
     sizes.insert({entry.getName().getValue(), *size});
   }
   return success();

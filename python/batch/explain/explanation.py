@@ -91,7 +91,7 @@ class Explanation:
         "worker", "begin_us", "time_us". Times are in microseconds.
     tasks: tasks of the first trees or other inputs, at most 4,000, for strategies "linearize"
         and "lazy". Lists with one element for each task, in the order in which tasks ran:
-        "group" (an instance, or several that share nodes; -1: a task that all instances read),
+        "group" (an instance, several that share nodes, or -1 for a task that all instances read),
         "block", "batch" (an index into `batches`), "depth", "flush", "waits" (control flow waits
         for the task), "reads" (indices of tasks).
     flushes, waits: numbers of flushes, and of waits for tensors (strategy "lazy").

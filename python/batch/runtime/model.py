@@ -89,7 +89,7 @@ class Model:
         lanes: number of instances in progress at once in lockstep; 0: all.
         max_steps: maximum number of rounds of loops and recursive calls for each instance, or of
             blocks in lockstep; None: no limit.
-        stack_depth: depth of the stack for recursions in lockstep.
+        stack_depth: maximum depth of recursive calls in lockstep.
         partial_results: keep the results of successful instances if others fail. Function.failures
             maps the failed instances to the reasons.
         bits: int16 parameters contain the bits of bfloat16.

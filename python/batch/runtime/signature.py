@@ -162,7 +162,7 @@ class Value:
 
     def write(self):
         preserved = written({name: part for name, part in self.attributes.items()
-                        if is_preserved(name)})
+                             if is_preserved(name)})
         if self._dictionary:
             self._text.change(self.end, self._dictionary[1], preserved and " " + preserved)
         elif preserved:
@@ -230,7 +230,7 @@ class Function:
             self._text.change(start, start, "(")
             self._text.change(end, end, ")")
         preserved = written({name: part for name, part in self.attributes.items()
-                        if is_preserved(name)})
+                             if is_preserved(name)})
         preserved = preserved and " attributes " + preserved
         self._text.change(self._end, self._dictionary[1] if self._dictionary else self._end,
                           preserved)
@@ -265,8 +265,8 @@ def parse_functions(text):
                 raise text.error(first, "expected '{' after 'attributes'")
             end = text.close(first)
             preserved = written({name: part
-                            for name, part in _attributes(text, first, end).items()
-                            if is_preserved(name)})
+                                 for name, part in _attributes(text, first, end).items()
+                                 if is_preserved(name)})
             text.change(at, end, "attributes " + preserved if preserved else "")
     return found
 

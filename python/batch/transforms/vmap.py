@@ -271,8 +271,7 @@ def vmap(f: Callable[..., R], in_axes: PyTree = 0, out_axes: PyTree = 0,
     lanes: maximum number of lanes in progress at once, in lockstep; 0: all.
     threads: number of workers; None: one per core.
     strategy: where control flow runs (docs/reference/pipelines.md).
-    stack_depth: maximum depth of nested calls of a recursion in lockstep. Each lane has a stack of
-        this size.
+    stack_depth: maximum depth of recursive calls in lockstep. Each lane has a stack of this size.
 
     Raises TypeError if f is not callable. Raises LoweringError if `axis_name` is given: lanes
     do not wait for each other.

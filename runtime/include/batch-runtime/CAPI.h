@@ -173,7 +173,7 @@ typedef struct BatchSessionOptions {
   int64_t lanes;      /**< in lockstep; 0: one for each instance */
   int64_t maxSteps;   /**< limit for an instance: rounds of loops and recursive
                          calls, or blocks in lockstep */
-  int64_t stackDepth; /**< of recursions in lockstep */
+  int64_t stackDepth; /**< maximum depth of recursive calls in lockstep */
   int32_t partialResults; /**< 1: keep the results of successful instances if
                              others fail */
 } BatchSessionOptions;

@@ -59,8 +59,8 @@ struct Variant {
 struct AdtInfo {
   std::string name;
   std::string kind; ///< sequence, tree, dag, or empty: not declared
-  /// The maximum number of children of its own ADT that a node has; -1: not
-  /// declared.
+  /// The maximum number of children of its own ADT that a node has, or -1 if it
+  /// is not declared.
   int64_t arity = -1;
   std::vector<Variant> variants;
 
@@ -160,7 +160,7 @@ struct KernelInfo {
   std::vector<ResultInfo> results;
   /// For results that have no table, which are those of blocks of a lockstep
   /// program: their sizes in bytes, and the operands in whose rows they may be
-  /// stored (-1: none).
+  /// stored, or -1 for none.
   std::vector<int64_t> resultBytes;
   std::vector<int> resultRoots;
   int64_t copiedBytes = 0; ///< per task, for inserts that are never in place

@@ -41,7 +41,7 @@ struct EmulatedLaunch {
   int64_t clusterBlocks = 1;
   int64_t sharedBytes = 0; ///< of a block
   uint64_t seed = 0;       ///< seed of the order in which threads run
-  /// Mean number of plain accesses until another thread runs; 0: no limit.
+  /// Mean number of plain accesses until another thread runs; 0 means no limit.
   int64_t accessPeriod = 256;
   AccessCounts *counts = nullptr; ///< the launch adds to these; may be null
   /// Maximum number of switches between threads. A kernel that needs more

@@ -37,10 +37,10 @@ public:
   /// Returns a position whose arguments may be written, or -1 if none is free.
   int64_t acquire();
   void submit(int64_t position);
-  /// Waits for an instance that has finished and returns its position, whose
-  /// results may be read. Returns kClosed if the run ends first, and kWoken
-  /// after wake(). Throws Cancelled once `cancellation`, which may be null, is
-  /// requested; the stream stays usable.
+  /// Waits until an instance has finished and returns its position. The caller
+  /// may then read its results. Returns kClosed if the run ends first, and
+  /// kWoken after wake(). Throws Cancelled once `cancellation`, which may be
+  /// null, is requested; the stream stays usable.
   int64_t take(const Cancellation *cancellation);
   static constexpr int64_t kClosed = -1, kWoken = -2;
   /// Returns the number of instances that take() would return without waiting.
@@ -55,8 +55,9 @@ public:
     return reinterpret_cast<const int64_t *>(&waiting);
   }
 
-  /// Records that the results of position `ended` are written, unless it is
-  /// negative. Returns a position with an instance that has not run, or -1.
+  /// Records that the results of position `ended` have been written, unless
+  /// `ended` is negative. Returns a position with an instance that has not run,
+  /// or -1.
   int64_t exchange(int64_t ended);
   /// Waits until exchange() can return a position. Returns false if the run
   /// ends.

@@ -44,7 +44,7 @@ public:
   static void forEachRead(const KernelInfo &kernel, const int64_t *record,
                           const int64_t *lists, const Body &body);
 
-  /// Calls `body(handle)` for each tensor that an operand of a task reads.
+  /// Calls `body(handle)` for each tensor that a task reads through `operand`.
   template <class Body>
   static void forEachHandle(const OperandInfo &operand, const int64_t *record,
                             const int64_t *lists, const Body &body);

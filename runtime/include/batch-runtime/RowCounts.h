@@ -36,7 +36,8 @@ private:
   void readControl(const RunView &run);
 
   int64_t rows = 0, runs = 0, most = 0;
-  int64_t step = -1;              ///< the last one, in all plans
+  int64_t step = -1;              ///< number of the last step, counted across
+                                  ///< all plans
   std::vector<int64_t> change{0}; ///< change in the bytes in use, indexed by
                                   ///< step
   std::vector<std::vector<int64_t>>

@@ -53,7 +53,7 @@ std::string optionName(OptionNames names, const std::string &option,
 /// `partialResults` apply to all objects.
 struct LockstepOptions {
   int64_t lanes = 0;       ///< 0: one for each instance of a mini-batch
-  int64_t stackDepth = 64; ///< depth of recursions
+  int64_t stackDepth = 64; ///< maximum depth of recursive calls
   /// The maximum number of blocks that an instance may run; for inspectors and
   /// unbatched code, the maximum number of rounds of loops and recursive calls.
   int64_t maxSteps = INT64_MAX;
@@ -82,7 +82,7 @@ struct SessionOptions {
   /// read. Finding the last reads costs about as much as scheduling.
   int64_t reusedRowBytes = 1024;
   /// All workers share batches of at least this many tasks, and one worker runs
-  /// smaller ones; 0: each kernel specifies its own number.
+  /// smaller ones. 0 means that each kernel specifies its own number.
   int64_t shareTasks = 0;
   /// Computes depths once per plan from the operands in records, as a system
   /// without a compiler has to, instead of in the inspector from handles.
@@ -101,12 +101,13 @@ struct SessionOptions {
   // Options of objects for a device.
   int deviceNumber = 0;
   /// The stream of all runs, as a number: a CUstream of the GPU's primary
-  /// context, which the CUDA runtime library also uses; 0: the session's own
-  /// stream.
+  /// context, which the CUDA runtime library also uses. 0 means the session's
+  /// own stream.
   uint64_t stream = 0;
   int64_t blocks = 0; ///< maximum number in a launch; 0: all that run together
-  /// Seconds that a kernel may run without progress; 0: forever. The default is
-  /// 10 on a GPU, and 0 in the emulator, which detects hangs by itself.
+  /// Seconds that a kernel may run without progress; 0 means no limit. The
+  /// default is 10 on a GPU, and 0 in the emulator, which detects hangs by
+  /// itself.
   std::optional<double> watchdog;
   EmulatorOptions emulator;
 };
@@ -218,22 +219,22 @@ public:
   /// it. The input tensors that it refers to must exist.
   void load(Forest &forest);
 
-  /// Sets the policy of the next runs; the default is the object's policy. Only
+  /// Sets the policy for later runs; the default is the object's policy. Only
   /// Policy::StateMachine uses the state machine, whose types are the object's
   /// kernels.
   void setPolicy(Policy policy, StateMachine stateMachine = {});
   /// Sets the state machine that picks the next block in lockstep. Its types
   /// are the object's blocks.
   void setBlockPolicy(StateMachine stateMachine);
-  /// Passes the plans of the next runs to a watcher when they are scheduled;
-  /// null: passes them to none. Lockstep programs have no plans.
+  /// Passes the plans of later runs to a watcher when they are scheduled, or to
+  /// none if `watcher` is null. Lockstep programs have no plans.
   void watch(RunWatcher *watcher);
 
-  /// Sets the cancellation of the next runs; null: none. Once cancellation is
-  /// requested, a run in progress or a new one raises Cancelled after the batch
-  /// that is being computed. The results of the run are lost, and the next call
-  /// must be load(). A run on a device can be cancelled only before its kernel
-  /// starts.
+  /// Sets the cancellation flag that later runs check, or removes it if
+  /// `cancellation` is null. Once cancellation is requested, a run in progress
+  /// or a new one raises Cancelled after the batch that is being computed. The
+  /// results of the run are lost, and the next call must be load(). A run on a
+  /// device can be cancelled only before its kernel starts.
   void setCancellation(const Cancellation *cancellation);
 
   /// Runs a whole mini-batch, batched.

@@ -46,9 +46,9 @@ public:
   WorkerPool &operator=(const WorkerPool &) = delete;
 
   int size() const { return count; }
-  /// Allows workers to leave the jobs of the next runs early once
+  /// Allows workers to leave the jobs of later runs early once
   /// `newCancellation` is requested. A worker must leave if barrier() returns
-  /// false; others may. Null: no worker leaves.
+  /// false; others may. If `newCancellation` is null, no worker leaves.
   void allowLeaving(const Cancellation *newCancellation) {
     cancellation = newCancellation;
   }

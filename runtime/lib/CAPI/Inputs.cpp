@@ -204,10 +204,11 @@ int64_t ValueReader::node(int64_t number, const NodeUse &use) {
   const int64_t end =
       use.parent < 0 ? forest.instanceNodes[use.instance + 1] : use.parent;
   if (number < first || number >= end)
-    raiseInvalid(what, ": node ", number, " is out of range; expected ", first,
-                 " to ", end - 1,
-                 use.parent < 0 ? ", the nodes of instance "
-                                : ", the nodes before its parent in instance ",
+    raiseInvalid(what, ": node ", number, " is out of range; expected ",
+                 first == end ? "no node: there are no nodes"
+                              : concat(first, " to ", end - 1, ", the nodes"),
+                 use.parent < 0 ? " of instance "
+                                : " before its parent in instance ",
                  use.instance);
   const Variant &variant =
       *inputs.descriptor.variantByNumber(forest.variants[number]);

@@ -44,7 +44,8 @@ BatchStatus batchSessionMake(const BatchModel *model,
     if (options->threads < 1 || options->lanes < 0 || options->maxSteps < 1 ||
         options->stackDepth < 1)
       raiseInvalid("invalid session options; expected at least 1 thread, 1 "
-                   "step, a stack depth of 1 and 0 lanes");
+                   "step and a stack depth of 1, and a non-negative number of "
+                   "lanes");
     SessionOptions wanted;
     wanted.threads = options->threads;
     wanted.lockstep.lanes = options->lanes;

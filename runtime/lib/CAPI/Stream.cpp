@@ -228,8 +228,8 @@ BatchStatus batchStreamOpen(BatchSession *session, int64_t capacity,
                             BatchStream **stream) {
   return guarded([&] {
     if (!session || !stream || capacity < 1 || capacity > INT32_MAX)
-      raiseInvalid("a stream requires a session, a capacity of at least 1 and "
-                   "an output pointer");
+      raiseInvalid("a stream requires a session, a capacity of 1 to ",
+                   INT32_MAX, " and an output pointer");
     *stream = new BatchStream(session, capacity);
   });
 }

@@ -473,9 +473,10 @@ void CudaDevice::launch(DeviceKernel kernel, const LaunchShape &shape,
   case CUDA_SUCCESS:
     return;
   case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
-    raise(facts.name, " can run at most ", residentBlocks(kernel, shape),
-          " of ", blocks, " at the same time (", driver.describe(result),
-          "), or fewer if other processes use it; choose fewer blocks");
+    raise(facts.name, " cannot run ", blocks, " at the same time (",
+          driver.describe(result), "); it can run at most ",
+          residentBlocks(kernel, shape),
+          ", or fewer if other processes use it; choose fewer blocks");
   case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
     raise(facts.name, " has too few registers for ", blocks, " (",
           driver.describe(result),

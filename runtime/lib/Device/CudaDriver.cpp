@@ -97,8 +97,9 @@ void CudaDriver::fail(CUresult result, const std::string &doing) const {
           "no longer use the GPU");
   case CUDA_ERROR_LAUNCH_TIMEOUT:
     raise("the driver stopped the GPU kernel (", error,
-          "): it limits the time of kernels on a GPU that drives a display; "
-          "use a GPU without a display, or a smaller batch (--batch)");
+          "), because it limits how long a kernel may run on a GPU that drives "
+          "a display; use a GPU without a display, or a smaller batch "
+          "(--batch)");
   default:
     raise("the GPU failed while ", doing, " (", error, ")");
   }

@@ -55,7 +55,7 @@ std::string DeviceInstances::describe(int64_t progress) const {
   const std::vector<KernelInfo> &kernels = descriptor().kernels;
   const size_t kernel = lowOf(progress);
   if (kernel >= kernels.size())
-    return "control";
+    return "control flow";
   const auto loop = info.kernelLoops.find(kernels[kernel].name);
   return concat("kernel '", kernels[kernel].name, "'",
                 loop == info.kernelLoops.end() ? "" : " of " + loop->second);

@@ -66,12 +66,12 @@ void Executor::prepareStream(InstanceStream &) {
 }
 
 void Executor::setPolicy(Policy, StateMachine) {
-  raise("cannot set a policy, because the control flow of this object runs "
-        "with the kernels");
+  raise("cannot set a policy, because this object does not run plans of tasks");
 }
 
 void Executor::setBlockPolicy(StateMachine) {
-  raise("cannot set a block policy, because this object runs plans of tasks");
+  raise("cannot set a block policy, because this object does not run in "
+        "lockstep");
 }
 
 const std::vector<KernelCounts> &Executor::kernelCounts() const {

@@ -15,7 +15,7 @@
 using namespace batchrt;
 
 namespace {
-/// State of a block, far from memory that other blocks write.
+/// State of a block, on cache lines that no other block writes.
 struct alignas(128) BlockUnit : BatchUnit {};
 } // namespace
 

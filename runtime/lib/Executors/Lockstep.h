@@ -57,7 +57,7 @@ public:
   /// Returns the counts of the last run.
   LockstepCounters counters() const;
   int64_t copiedBytes(const BlockInfo &block) const;
-  /// Sets whether the next runs of the host's workers are traced. They are also
+  /// Sets whether later runs of the host's workers are traced. They are also
   /// traced if their path is recorded.
   void setTraced(bool traced) { isTraced = traced; }
   /// Returns the steps that the lanes of each worker have run.

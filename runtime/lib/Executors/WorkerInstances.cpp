@@ -17,7 +17,7 @@ using namespace batchrt;
 
 namespace {
 
-/// State of a worker, far from memory that other workers write.
+/// State of a worker, on cache lines that no other worker writes.
 struct alignas(128) UnitState : BatchUnit {};
 
 /// Runs a program of single instances.

@@ -353,8 +353,8 @@ void InstanceParser::push(int64_t cell) {
   }
 }
 
-/// Handles an integer. If it is too large, its bits represent an unsigned
-/// integer.
+/// Handles an integer. If it is too large for an int64_t (`tooLarge`), `value`
+/// has the bits of a uint64_t.
 void InstanceParser::integer(int64_t value, bool tooLarge) {
   Frame &frame = frames.back();
   auto large = static_cast<uint64_t>(value);

@@ -46,8 +46,9 @@ private:
     size_t begin, length;
   };
   Token token();
-  /// Returns the variant for a bracket with a word or `count` brackets. Sets
-  /// `labelled` if its first index is the label.
+  /// Returns the variant that matches a bracket with a word (`leaf`) or with
+  /// `count` nested brackets. Sets `labelled` if the first index field of the
+  /// variant stores the label.
   const Variant &chooseVariant(bool leaf, int64_t count, bool &labelled) const;
   int64_t wordNumber(const Bracket &bracket, Vocabulary &words) const;
   int64_t close(const Bracket &bracket, ValueBuilder &builder,

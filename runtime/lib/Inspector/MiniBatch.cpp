@@ -223,9 +223,8 @@ struct UnbatchedRun {
 
 void MiniBatch::runUnbatched(int64_t instance) {
   if (!object.entry().unbatched)
-    raise(
-        "the object has no unbatched code: it was compiled from a module that "
-        "no longer has the instance functions");
+    raise("the object has no unbatched code, because it was compiled from a "
+          "module whose instance functions had been removed");
   enter(Cells::Addresses);
   reset();
   Part &part = context();

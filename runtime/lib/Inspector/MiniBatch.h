@@ -85,8 +85,8 @@ struct alignas(64) Part : BatchContext {
   bool isPending(int64_t task) const {
     return task >= flushedTasks && task < numTasks;
   }
-  /// Runs `body(argument)` on a stack. The body may leave the stack with an
-  /// error.
+  /// Runs `body(argument)` in a fiber, on a borrowed stack. After an error, the
+  /// body may leave the fiber without returning.
   void run(void (*body)(void *), void *argument);
   /// Sets the fiber and the stack that compiled code runs on from now on.
   void enter(Fiber &fiber, const FiberStack &stack) {
@@ -158,7 +158,7 @@ public:
   std::vector<int64_t> &results(size_t number) { return resultCells[number]; }
   void addMemory(MemoryUse &use) const;
 
-  /// Sets the cancellation that can end the next runs early; null: none.
+  /// Sets the cancellation that can end later runs early, or null for none.
   void setCancellation(const Cancellation *newCancellation);
   /// Returns the progress of the run. Any thread may call this.
   RunProgress progress() const {

@@ -12,8 +12,9 @@
 
 using namespace batchrt;
 
-/// Returns the maximum number of rows in `bytes` bytes. A value without
-/// dimensions is one row even if it has fewer bytes.
+/// Returns the maximum number of rows in `bytes` bytes, at 64 or more bytes per
+/// row. A value without dimensions is one row even if it has fewer than 64
+/// bytes.
 static int64_t rowsIn(int64_t bytes) {
   return std::max<int64_t>(bytes / 64, 1);
 }

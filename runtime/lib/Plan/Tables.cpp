@@ -149,7 +149,7 @@ void Tables::keep(int64_t handle, int32_t epoch) {
   if (epoch == HeldRows::pinned)
     pin(handle);
   for (int group = 0; hasHeld && group < descriptor.groups; ++group)
-    // -1: the task has no results there.
+    // A slot of -1 means that the task has no results there.
     if (isHeld[group])
       if (const int32_t slot = slotsOf(part, group).keep(place); slot >= 0)
         heldRows(group)->read(slot + (handle >> 56), epoch);

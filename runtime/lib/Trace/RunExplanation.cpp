@@ -277,13 +277,13 @@ void RunExplanation::findHints() {
   if (block.batches < enough)
     return;
   const auto single = block.sizes.find(1);
-  const bool hasCapacity = block.capacity > block.batches;
-  if (hasCapacity && single != block.sizes.end() &&
+  const bool canBatch = block.capacity > block.batches;
+  if (canBatch && single != block.sizes.end() &&
       2 * single->second > block.batches)
     hintList.push_back(
         concat(single->second, " of the ", block.batches, " batches of ",
                block.name, ", which takes the most time, have only one of the ",
-               unit(), "; the others have finished or wait for other blocks"));
+               unit(), "; the others have finished or run other code"));
   else if (block.fitsCapacity && 4 * block.tasks < block.capacity)
     hintList.push_back(concat("less than a quarter of the ", unit(),
                               " take part in the batches of ", block.name,

@@ -163,8 +163,8 @@ void WorkerPool::startThreads() {
     for (std::thread &thread : threads)
       thread.join();
     threads.clear();
-    raise("cannot start ", count, " threads (", error.what(), " after ",
-          started, "); use fewer (--threads)");
+    raise("cannot start ", count, " threads (", error.what(),
+          ", after starting ", started, "); use fewer threads (--threads)");
   }
 }
 

@@ -35,7 +35,7 @@ uprog.operator @unknown.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #up
   %c7 = arith.constant 7 : index
   %e = tensor.empty(%c7) : tensor<?x4xf32>
   %p = tensor.empty(%n) : tensor<?x4xf32>
-  // expected-error @+1 {{has rows that are neither one per task nor the rows of a ragged operand}}
+  // expected-error @+1 {{must have one row per task or the rows of a ragged operand}}
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
   uprog.yield %x : tensor<?x4xf32>
 }

@@ -109,7 +109,7 @@ batch.kernel @element(%x: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shar
 // The number of rows of a slice is constant.
 batch.kernel @rows(%x: tensor<?x4xf32>, %i: index, %n: index) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{takes a slice at a position that differs from task to task; sizes and strides must be constant, and the slice must fit into a tensor of known size or into the rows of a parameter or ragged tensor}}
+  // expected-error @+1 {{takes a slice at a position that differs from task to task, which requires constant sizes and strides, and a slice that fits into a tensor of static shape or the rows of a parameter or ragged tensor}}
   %y = tensor.extract_slice %x[%i, 0] [%n, 4] [1, 1] : tensor<?x4xf32> to tensor<?x4xf32>
   %s = linalg.reduce { arith.addf } ins(%y : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %s : tensor<4xf32>
@@ -119,7 +119,7 @@ batch.kernel @rows(%x: tensor<?x4xf32>, %i: index, %n: index) -> tensor<4xf32> {
 
 // A slice fits at no position if the row is too short.
 batch.kernel @columns(%x: tensor<?x4xf32>, %i: index) -> tensor<3xf32> {
-  // expected-error @+1 {{takes a slice at a position that differs from task to task; sizes and strides must be constant, and the slice must fit into a tensor of known size or into the rows of a parameter or ragged tensor}}
+  // expected-error @+1 {{takes a slice at a position that differs from task to task, which requires constant sizes and strides, and a slice that fits into a tensor of static shape or the rows of a parameter or ragged tensor}}
   %y = tensor.extract_slice %x[%i, %i] [1, 3] [1, 2] : tensor<?x4xf32> to tensor<3xf32>
   batch.yield %y : tensor<3xf32>
 }
@@ -367,7 +367,7 @@ batch.kernel @size(%m: tensor<?x8xf32> {batch.parameter = 0 : i64, batch.shared}
 
 // A stride has none either, next to a position that differs between tasks.
 batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32> {
-  // expected-error @+1 {{takes a slice at a position that differs from task to task; sizes and strides must be constant, and the slice must fit into a tensor of known size or into the rows of a parameter or ragged tensor}}
+  // expected-error @+1 {{takes a slice at a position that differs from task to task, which requires constant sizes and strides, and a slice that fits into a tensor of static shape or the rows of a parameter or ragged tensor}}
   %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>
   batch.yield %s : tensor<4xf32>
 }
@@ -377,7 +377,7 @@ batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32>
 // An inserted tensor has to fit.
 batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
   %c4 = arith.constant 4 : index
-  // expected-error @+1 {{inserts at a position that differs from task to task; sizes and strides must be constant, and the inserted value must fit into a tensor of known size}}
+  // expected-error @+1 {{inserts at a position that differs from task to task, which requires constant sizes and strides, and a value that fits into a tensor of static shape}}
   %y = tensor.insert %s into %x[%c4] : tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
@@ -386,7 +386,7 @@ batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
 
 // An inserted tensor may not have a size that differs between tasks.
 batch.kernel @ragged_insert(%x: tensor<4xf32>, %r: tensor<?xf32>, %i: index, %n: index) -> tensor<4xf32> {
-  // expected-error @+1 {{inserts at a position that differs from task to task; sizes and strides must be constant, and the inserted value must fit into a tensor of known size}}
+  // expected-error @+1 {{inserts at a position that differs from task to task, which requires constant sizes and strides, and a value that fits into a tensor of static shape}}
   %y = tensor.insert_slice %r into %x[%i] [%n] [1] : tensor<?xf32> into tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }

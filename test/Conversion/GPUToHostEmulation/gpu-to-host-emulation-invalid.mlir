@@ -2,7 +2,7 @@
 
 gpu.module @m {
   gpu.func @k(%p: !llvm.ptr<1>, %x: i32) kernel {
-    // expected-error @below {{has a memory order, which is lost in GPU code; use monotonic, with llvm.fence before and after}}
+    // expected-error @below {{has an ordering stronger than monotonic, which is lost in GPU code; use monotonic, with an llvm.fence before and after}}
     %old = llvm.atomicrmw add %p, %x acq_rel : !llvm.ptr<1>, i32
     gpu.return
   }

@@ -12,7 +12,7 @@
 // RUN: %{lower} %s | %{object}
 // RUN: %{link}
 // RUN: %{sum} | FileCheck %s --check-prefix=SUM
-// RUN: emulate-kernel %t.so neighbour 4 32 cluster=2 shared=144 i32:128 | FileCheck %s --check-prefix=NEIGHBOUR
+// RUN: emulate-kernel %t.so neighbor 4 32 cluster=2 shared=144 i32:128 | FileCheck %s --check-prefix=NEIGHBOUR
 // RUN: emulate-kernel %t.so tanh 1 40 f32:40=0.5 f32:40 i64:40 | FileCheck %s --check-prefix=TANH
 // RUN: emulate-kernel %t.so round 1 8 i32:16 | FileCheck %s --check-prefix=ROUND
 // SUM: 2016 6112 10208
@@ -24,12 +24,12 @@
 // RUN: sed '/PARTIAL$/d' %s | %{lower} | %{object}
 // RUN: %{link}
 // RUN: not %{sum} 2>&1 | FileCheck %s --check-prefix=PARTIAL
-// PARTIAL: error: kernel 'sum': block {{.*}}: race: {{.*}}a barrier of the block is missing
+// PARTIAL: error: kernel 'sum': block {{.*}}: race: {{.*}}add a barrier of the block
 
 // RUN: sed '/RELEASE$/d' %s | %{lower} | %{object}
 // RUN: %{link}
 // RUN: not %{sum} 2>&1 | FileCheck %s --check-prefix=ORDER
-// ORDER: race: {{.*}}a barrier of all blocks is missing
+// ORDER: race: {{.*}}add a barrier of all blocks
 
 // RUN: sed '/GO$/d' %s | %{lower} | %{object}
 // RUN: %{link}
@@ -164,7 +164,7 @@ gpu.module @kernels {
   }
 
   // Blocks of a cluster of two exchange their numbers, backwards.
-  gpu.func @neighbour(%out: !llvm.ptr<1>) kernel {
+  gpu.func @neighbor(%out: !llvm.ptr<1>) kernel {
     %c1 = arith.constant 1 : index
     %c31 = arith.constant 31 : index
     %thread = gpu.thread_id x

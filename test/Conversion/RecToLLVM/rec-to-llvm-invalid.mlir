@@ -9,7 +9,7 @@ func.func @callee() {
   return
 }
 scf.execute_region {
-  // expected-error @+1 {{'func.call' op calls a function that requires the context from one that has no context}}
+  // expected-error @+1 {{'func.call' op calls a function that requires the context, but the caller has no context}}
   func.call @callee() : () -> ()
   scf.yield
 }

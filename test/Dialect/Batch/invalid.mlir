@@ -467,7 +467,7 @@ batch.table @t : tensor<4x16xf32> group(0) layout(affine_map<(s, i, j) -> (s, i 
 // -----
 
 // Slots come first.
-// expected-error @+1 {{'batch.table' op has a layout in which slots do not come first, but their number is only known at run time; split the slots and reorder their second dimension}}
+// expected-error @+1 {{'batch.table' op has a layout in which the slot dimension does not come first, although the number of slots is known only at run time; split the slot dimension and reorder only the inner one}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (i floordiv 16, s, i mod 16)>)
 
 // -----

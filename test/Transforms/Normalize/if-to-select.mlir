@@ -197,8 +197,8 @@ func.func @cut(%bit: i1, %x: tensor<4xf32>)
 
 // -----
 
-// Control would wait for a tensor that decides. A select costs less if both branches
-// are small, or if rows exist already.
+// Control flow would wait for the tensor of the condition. A select costs less if both
+// branches are small, or if rows exist already.
 
 // CHECK-LABEL: func.func @tensor(
 // CHECK: %[[C:.*]] = arith.cmpf

@@ -25,13 +25,13 @@ module attributes {batch.sizes = 256 : index} {
 
 // -----
 
-// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them: the number that represents it in types, and its default}}
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or an array of two such indices: the number that represents the size in types, and the default}}
 module attributes {batch.sizes = {H = 256 : i64}} {
 }
 
 // -----
 
-// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them: the number that represents it in types, and its default}}
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or an array of two such indices: the number that represents the size in types, and the default}}
 module attributes {batch.sizes = {H = 1 : index}} {
 }
 
@@ -49,13 +49,13 @@ module attributes {batch.sizes = {D = [1009 : index, 64 : index], H = [2018 : in
 
 // -----
 
-// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them}}
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or an array of two such indices}}
 module attributes {batch.sizes = {H = [1009 : index]}} {
 }
 
 // -----
 
-// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them}}
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or an array of two such indices}}
 module attributes {batch.sizes = {H = [1009 : index, 1 : index]}} {
 }
 

@@ -35,17 +35,17 @@ def ConvertOperatorsToGPUPass
     whole launch. The function `@load_parameters`, with the attribute
     `uprog.level`, begins to fill the memory, and stages that read it wait
     first. Parameters of kernels that run at only one step, or on one block by
-    itself, are not kept. Parameters that are multiplied by the most rows of a
-    task come first.
+    itself, are not resident. Parameters that are multiplied by the most rows of
+    a task come first.
 
     The level of the programs that run operators determines how many blocks run
     a stage, and thus how many tiles a block has. The number of all blocks is an
     estimate (`blocks`). The number of blocks of a cluster is
     `uprog.cluster_size` of the module. If programs have several levels, no
-    parameters are kept. A block that turns out to have more tiles reads their
-    parameters from global memory. The remark `Parameters` reports what is kept.
-    `batch.added_bytes` of the module is the number of bytes that a launch must
-    add for parameters, sums and rows.
+    parameters are resident. A block that turns out to have more tiles reads
+    their parameters from global memory. The remark `Parameters` reports the
+    resident parameters. `batch.added_bytes` of the module is the number of
+    bytes that a launch must add for parameters, sums and rows.
 
     With a `precision` other than f32, warps compute products with parameters on
     tensor cores, in tiles of 16 rows by 8 columns. Rows and resident parameters

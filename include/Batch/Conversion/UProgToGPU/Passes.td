@@ -71,8 +71,8 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
     `Executor` reports the choice and the reason.
 
     A program on lanes runs on blocks, each with its own lanes, and any other
-    executor is an error. A program that other programs run keeps its level if
-    it is below their level. The other programs get a higher level.
+    executor is an error. A program that is run by other programs keeps its
+    level if it is below their level. The other programs get a higher level.
 
     ```mlir
     uprog.program @main.execute() level(device) {

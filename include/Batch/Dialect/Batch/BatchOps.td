@@ -561,9 +561,9 @@ def Batch_BlockKeysOp : Batch_Op<"block_keys", [MemoryEffects<[MemRead]>]> {
   let summary = "Computes the scheduling priority of a block";
   let description = [{
     Smaller keys mean a higher priority. `preference` depends on the choice that
-    the host makes when it runs the program. It is 0 if program order decides,
-    minus the number of lanes that wait for the block, or the cost of the block
-    so far. `since` is the step at which the first of the waiting lanes arrived.
+    the host makes when it runs the program. It is 0 for program order, minus
+    the number of lanes that wait for the block, or the cost of the block so
+    far. `since` is the step at which the first of the waiting lanes arrived.
     Both are the largest i64 if no lane waits.
 
     ```mlir

@@ -53,8 +53,8 @@ std::string describeDimension(int64_t dim, StringRef parameter, Type type,
 std::string describeIndexError(const Twine &what);
 
 /// Returns the `batch.source` with rows of type `row` of parameter number
-/// `parameter` (-1: of input tensors). If there is none, creates it after the
-/// last source, or at the start of the module.
+/// `parameter`, or of input tensors if `parameter` is -1. If there is none,
+/// creates it after the last source, or at the start of the module.
 SourceOp getOrCreateSource(ModuleOp module, SymbolTable &symbols,
                            RankedTensorType row, int64_t parameter);
 

@@ -232,10 +232,10 @@ def UProg_ProgramOp : UProg_FunctionOp<"program", [
       block has its own lanes;
     - values that `arith` or `math` computes from uniform values, and values
       that this dialect reads from uniform plans, steps and lanes;
-    - values that control flow forwards, if they and the values that control
-      flow decides by are uniform;
-    - an argument of a program that other programs run, if all of them pass a
-      uniform value;
+    - values that control flow forwards, if they and the conditions of the
+      control flow are uniform;
+    - an argument of a program that is run by other programs, if all of them
+      pass a uniform value;
     - the number of a task, on the units of the level that runs the task.
 
     ```mlir

@@ -15,7 +15,8 @@ namespace mlir::uprog {
 
 /// Control flow that may differ between the units of a level.
 struct Divergence {
-  /// Op that decides, or that distributes numbers among the threads of a unit.
+  /// Op that selects a path, or that distributes numbers among the threads of a
+  /// unit.
   Operation *control;
   /// Value that makes the decision differ, or null if the op distributes
   /// numbers.
@@ -36,7 +37,7 @@ struct Divergence {
 ///   each thread block has its own lanes, and the number of a task differs
 ///   between the units that share tasks.
 /// - A value that control flow forwards is uniform if all values that it may
-///   forward are uniform, and so is the value that it decides by.
+///   forward are uniform, and so is its condition.
 /// - The cells of instances are uniform if every value that is put into them is
 ///   uniform, and so is the control flow around each put.
 /// - Results of all other ops are assumed to be non-uniform.

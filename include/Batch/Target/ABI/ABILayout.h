@@ -43,8 +43,8 @@ constexpr Field makeField(size_t offset) {
   return {static_cast<int64_t>(offset), std::is_pointer_v<T>};
 }
 
-/// Returns the size of a struct, and of an element of an array of them, in
-/// cells.
+/// Returns the size in cells of a struct, which is also the size of an element
+/// of an array of such structs.
 template <class Struct>
 constexpr int64_t countCells() {
   static_assert(sizeof(Struct) % kCellBytes == 0, "an array has no padding");

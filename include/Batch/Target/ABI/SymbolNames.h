@@ -19,8 +19,8 @@
 
 namespace mlir::batch {
 
-/// Returns the name of the operator of a kernel, and of the function with its
-/// code.
+/// Returns the name of the operator of a kernel, which is also the name of the
+/// function with its code.
 inline std::string getOperatorName(llvm::StringRef kernel) {
   return (kernel + ".rows").str();
 }

@@ -201,8 +201,8 @@ def FoldZerosPass : Pass<"rec-fold-zeros", "::mlir::ModuleOp"> {
     A base case often runs the cell on an initial state of zeros (Cortex,
     section 4.3). The pass follows zeros through elementwise and shape ops, and
     through calls. An argument that is the same constant in all calls becomes
-    the constant. If only the first call of a recursion passes zeros, that level
-    gets its own copy of the code.
+    the constant. If only the outermost call of a recursive function passes
+    zeros, that level gets its own copy of the code.
 
     A contraction of a zero tensor with a value that is equal for all tasks then
     leaves the case: it is computed once, from -0.0, and added. Adding zeros

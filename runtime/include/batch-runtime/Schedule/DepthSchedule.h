@@ -61,8 +61,8 @@ public:
   /// Sorts all queues, which belong to kernels 0 ... numKernels-1.
   void run(const TaskQueue *queues, int64_t numKernels);
 
-  /// Returns record numbers in their queue: kernel after kernel, within a
-  /// kernel by depth, within a depth in recorded order.
+  /// Returns the index of each record in its queue, sorted by kernel, then by
+  /// depth, then in recorded order.
   const int32_t *order() const { return orders.data(); }
   /// Returns the same array, for callers that reorder the records of a step.
   int32_t *order() { return orders.data(); }
@@ -140,14 +140,15 @@ private:
   std::vector<int32_t> runOrder, histogram, temporary;
 };
 
-/// Describes an error in the tasks of one part: depths out of range, or task
-/// numbers that are not 0 ... tasks-1. Returns an empty text if there is none.
+/// Returns a description of an error in the tasks of one part, or an empty
+/// string if there is none. Errors are depths out of range, and task numbers
+/// that are not 0 ... tasks-1.
 std::string checkTasks(const TaskQueue *queues, int64_t numKernels);
 
-/// Describes an error in the schedule of one part. Every task has to run
-/// exactly once, in a step of its own kernel, after all its operands. Operands
-/// of task t are tasks operands[operandBegin[t] ... operandBegin[t+1]). Returns
-/// an empty text if the schedule is legal.
+/// Returns a description of an error in the schedule of one part, or an empty
+/// string if it is legal: every task must run exactly once, in a step of its
+/// own kernel, after all its operands. The operands of task t are tasks
+/// operands[operandBegin[t] ... operandBegin[t+1]).
 std::string verifySchedule(const TaskQueue *queues, int64_t numKernels,
                            const DepthSorter &sorter,
                            const DepthScheduler &schedule,

@@ -22,8 +22,8 @@ namespace batchrt {
 
 /// Number of instances to learn from, in mini-batches of several sizes, because
 /// the table must work for any size.
-constexpr int32_t learntInstances = 32;
-constexpr std::array<int32_t, 3> learntBatches = {32, 16, 8};
+constexpr int32_t learnedInstances = 32;
+constexpr std::array<int32_t, 3> learnedBatches = {32, 16, 8};
 
 /// Options that are the same for all models. The numbers in
 /// benchmarks/policies/README.md are measured with the defaults.

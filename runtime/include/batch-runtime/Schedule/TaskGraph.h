@@ -43,7 +43,8 @@ struct TaskGraph {
   /// Appends the tasks of another graph.
   void append(const TaskGraph &other);
   void clear();
-  /// Describes an error in the graph; returns an empty text if there is none.
+  /// Returns a description of an error in the graph, or an empty string if
+  /// there is none.
   std::string check() const;
 };
 
@@ -58,9 +59,9 @@ struct Schedule {
   /// Batches in the order in which they run.
   std::vector<Batch> batches;
 
-  /// Describes an error. Every task must run exactly once, in a batch of its
-  /// type, after all tasks that it reads. Returns an empty text if the schedule
-  /// is legal.
+  /// Returns a description of an error in the schedule, or an empty string if
+  /// it is legal: every task must run exactly once, in a batch of its type,
+  /// after all tasks whose results it reads.
   std::string verify(const TaskGraph &graph) const;
 };
 
