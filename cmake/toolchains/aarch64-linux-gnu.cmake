@@ -1,8 +1,8 @@
 # Builds the runtime and batch-run for 64-bit ARM with Debian's cross compiler
 # (g++-aarch64-linux-gnu). Tests run in qemu-user:
 #
-#   cmake -S runtime -B build-aarch64 -DBATCH_BOOST_CONTEXT=OFF \
-#     --toolchain cmake/toolchains/aarch64-linux-gnu.cmake
+#   cmake -G Ninja -S runtime -B build-aarch64 -DBATCH_BOOST_CONTEXT=OFF \
+#     -DBATCH_BUILD_TESTS=OFF --toolchain $PWD/cmake/toolchains/aarch64-linux-gnu.cmake
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
