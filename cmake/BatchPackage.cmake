@@ -5,7 +5,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME batch-compiler)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_CONTACT "Batch <maintainers@batch.invalid>" CACHE STRING
-    "Whom packages name as their maintainer: name and address of who makes them")
+    "Name and address of the maintainer of the packages")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
     "compiler that batches dynamic deep-learning programs")
 set(CPACK_PACKAGE_DESCRIPTION
@@ -37,11 +37,11 @@ batch-compiler: package-name-doesnt-match-sonames *
 batch-compiler: link-to-shared-library-in-wrong-package *
 # Debian has libMLIR in LLVM's own folder.
 batch-compiler: custom-library-search-path RUNPATH /usr/lib/llvm-${llvm}/lib *
-# CPack writes a call beside the trigger.
+# CPack writes a call next to the trigger.
 batch-compiler: maintscript-calls-ldconfig *
-# README.md leads to it by its name.
+# README.md links to it by its name.
 batch-compiler: wrong-name-for-upstream-changelog *
-# It is in no archive of Debian's.
+# The package is not in the Debian archive.
 batch-compiler: initial-upload-closes-no-bugs *
 ")
 file(WRITE "${PROJECT_BINARY_DIR}/debian/triggers" "activate-noawait ldconfig\n")
