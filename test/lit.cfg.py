@@ -108,10 +108,6 @@ junit = lit_config.params.get("junit", "")
 torch_python = lit_config.params.get("torch_python", "")
 if torch_python:
     config.available_features.add("torch")
-# NumPy is a peer of benchmarks/peers. The Python of the tests may lack it.
-if subprocess.run([config.python, "-c", "import numpy"],
-                  stderr=subprocess.DEVNULL).returncode == 0:
-    config.available_features.add("numpy")
 
 for name in ("cases", "data", "users"):
     folder = os.path.join(config.batch_shared_dir, name)
