@@ -3,7 +3,8 @@
 
 README.md becomes index.md. A link to a page of the site stays one; one to a file of
 examples, benchmarks or docs becomes a download; one to other sources becomes its text.
-A link without a target is an error, and so is a page that is not in NAVIGATION.
+A link without a target is an error, and so is a page of docs that docs/README.md does not
+link. The navigation has the sections of docs/README.md, then the other pages.
 """
 
 import os
@@ -16,37 +17,6 @@ import api
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# The order of the pages. docs/README.md lists those of docs, too.
-NAVIGATION = [
-    ("Tutorials", "docs/tutorials/python docs/tutorials/mlir examples/python/README "
-                  "examples/mlir/README"),
-    ("How-to guides", "docs/how-to/install docs/how-to/recursive-functions docs/how-to/sample "
-                      "docs/how-to/explain-runs docs/how-to/mlir-models-in-python "
-                      "docs/how-to/import-models docs/how-to/run-from-c "
-                      "docs/how-to/write-a-host docs/how-to/debug-models "
-                      "docs/how-to/run-on-gpus docs/how-to/cross-compile"),
-    ("Reference", "docs/reference/status docs/reference/python docs/reference/python-api "
-                  "docs/reference/import docs/reference/tools docs/reference/formats "
-                  "examples/data/README docs/reference/pipelines docs/reference/element-types "
-                  "docs/reference/library docs/reference/c-api docs/reference/abi "
-                  "docs/reference/versions docs/reference/release-notes "
-                  "docs/reference/glossary"),
-    ("Generated reference", " ".join("docs/reference/generated/" + name for name in (
-        "operations", "rec", "batch-ops", "batch-machine", "batch-types", "uprog-ops",
-        "uprog-instances", "uprog-nodes", "uprog-sets", "uprog-types", "passes-programs",
-        "passes-batching", "passes-conversion", "passes-codegen"))),
-    ("Explanation", "docs/explanation/architecture docs/explanation/strategies "
-                    "docs/explanation/lazy docs/explanation/lock-step "
-                    "docs/explanation/control docs/explanation/policies "
-                    "docs/explanation/layout docs/explanation/gpu docs/explanation/emulator "
-                    "docs/explanation/rec docs/explanation/batch docs/explanation/uprog "
-                    "docs/explanation/mlir-facts"),
-    ("Benchmarks", "benchmarks/README benchmarks/structural/README benchmarks/lazy/README "
-                   "benchmarks/control/README benchmarks/lockstep/README "
-                   "benchmarks/decode/README benchmarks/policies/README "
-                   "benchmarks/layout/README benchmarks/gpu/README"),
-    ("Project", "docs/README CHANGELOG SECURITY CONTRIBUTING"),
-]
 DOWNLOADS = ("benchmarks/", "docs/", "examples/")
 
 # Code, which is left alone, and what links are made of.
@@ -54,6 +24,24 @@ TOKENS = re.compile(r"(?P<fence>^ *```.*?^ *```)|"
                     r"(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))|"
                     r"(?P<link>\]\((?P<target>[^()\s]+)\))|(?P<open>!?\[)|(?P<close>\])",
                     re.M | re.S)
+
+
+def navigation(pages):
+    """Returns {caption: pages}, in order."""
+    with open(os.path.join(ROOT, "docs", "README.md")) as file:
+        sections = re.split(r"^## (.*)\n", file.read(), flags=re.M)
+    found = {}
+    for caption, text in zip(sections[1::2], sections[2::2]):
+        for link in re.findall(r"\]\(([\w/-]+\.md)\)", text):
+            generated = link.startswith("reference/generated/")
+            found.setdefault("Generated reference" if generated else caption,
+                             []).append("docs/" + link)
+    listed = {page for section in found.values() for page in section}
+    found.update({"Examples": [], "Benchmarks": [], "Project": []})
+    for page in sorted(set(pages) - listed - {"README.md"}):
+        caption = page.split("/")[0].capitalize()
+        found[caption if caption in ("Examples", "Benchmarks") else "Project"].append(page)
+    return found
 
 
 class Stage:
@@ -116,18 +104,17 @@ class Stage:
         return "".join(pieces) + text[end:]
 
     def run(self):
-        listed = {p + ".md" for _, names in NAVIGATION for p in names.split()}
-        for page in sorted(set(self.pages) - listed - {"README.md"}):
-            self.problems.append("%s is in no part of the navigation (stage.py)" % page)
-        for page in sorted(listed - set(self.pages)):
-            self.problems.append("%s is in the navigation (stage.py), and not there" % page)
+        sections = navigation(self.pages)
+        for page in sections["Project"]:
+            if page.startswith("docs/") and page != "docs/README.md":
+                self.problems.append("docs/README.md does not link %s; add it" % page)
         for page in self.pages:
             with open(os.path.join(ROOT, page)) as file:
                 text = self.rewrite(page, file.read())
             if page == "README.md":
-                for caption, names in NAVIGATION:
+                for caption, names in sections.items():
                     text += "\n```{toctree}\n:hidden:\n:caption: %s\n\n%s\n```\n" % (
-                        caption, names.replace(" ", "\n"))
+                        caption, "\n".join(name.removesuffix(".md") for name in names))
             elif page == "docs/reference/python-api.md":
                 text += "\n" + api.describe(os.path.join(ROOT, "python", "batch"))
             to = os.path.join(self.folder, self.staged(page))

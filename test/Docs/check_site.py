@@ -89,14 +89,18 @@ with tempfile.TemporaryDirectory() as folder:
     subprocess.run(["git", "init", "-q", tree], check=True)
     for part in (("docs", "site"), ("python", "batch")):
         shutil.copytree(os.path.join(root, *part), os.path.join(tree, *part))
-    with open(os.path.join(tree, "README.md"), "w") as file:
-        file.write("[gone](examples/gone) `[code](nowhere)`\n")
+    for name, written in (("README.md", "[gone](examples/gone) `[code](nowhere)`\n"),
+                          ("docs/README.md", ""), ("docs/unlisted.md", "")):
+        with open(os.path.join(tree, name), "w") as file:
+            file.write(written)
     done = subprocess.run([python, os.path.join(tree, "docs", "site", "stage.py"),
                            os.path.join(folder, "pages")], stderr=subprocess.PIPE)
     said = done.stderr.decode()
     expect("a file that is not there is an error",
            done.returncode != 0 and "README.md: missing link target 'examples/gone'" in said and
            "nowhere" not in said, said)
+    expect("a page that docs/README.md does not link is an error",
+           "docs/README.md does not link docs/unlisted.md" in said, said)
 print("%d pages, %d names of the package; %d failed" % (len(files), len(names),
                                                         len(failures)))
 sys.exit(1 if failures else 0)

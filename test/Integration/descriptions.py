@@ -11,21 +11,28 @@ import subprocess
 import batchtest
 
 DIALECTS = ("Rec", "Batch", "UProg")
+INCLUDE = os.path.join(batchtest.ROOT, "include")
 SURROUNDINGS = os.path.join(batchtest.ROOT, "test", "Docs", "Inputs")
+
+
+def tablegen(name, file, *options):
+    """Returns the output of mlir-tblgen or llvm-tblgen for a .td file of Batch or MLIR."""
+    path = os.pathsep.join(["/usr/lib/llvm-22/bin", os.environ.get("PATH", "")])
+    tool = shutil.which(name, path=path) or shutil.which(name + "-22", path=path)
+    if not tool:
+        raise batchtest.ToolError("cannot find %s; install mlir-22-tools and llvm-22" % name)
+    folders = INCLUDE, os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(tool))),
+                                    "include")
+    paths = [os.path.join(folder, file) for folder in folders]
+    return subprocess.check_output(
+        [tool, *options, *("-I" + folder for folder in folders),
+         next(filter(os.path.exists, paths), paths[0])]).decode()
 
 
 def records(file):
     """Returns the records of a .td file."""
-    path = os.pathsep.join(["/usr/lib/llvm-22/bin", os.environ.get("PATH", "")])
-    tablegen = shutil.which("llvm-tblgen", path=path)
-    if not tablegen:
-        raise batchtest.ToolError("no llvm-tblgen on the PATH")
-    include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(tablegen))),
-                           "include")
-    text = subprocess.check_output(
-        [tablegen, "--dump-json", "-I", os.path.join(batchtest.ROOT, "include"),
-         "-I", include, file])
-    return {name: record for name, record in json.loads(text).items()
+    records = json.loads(tablegen("llvm-tblgen", file, "--dump-json"))
+    return {name: record for name, record in records.items()
             if isinstance(record, dict) and not name.startswith("!")}
 
 
@@ -51,9 +58,7 @@ def definitions():
     """Yields (kind, name, record) of all ops, attributes and types: op batch.invoke,
     attribute #batch.read, type !batch.plan."""
     for dialect in DIALECTS:
-        path = os.path.join(batchtest.ROOT, "include", "Batch", "Dialect", dialect,
-                            dialect + "Ops.td")
-        for record in records(path).values():
+        for record in records("Batch/Dialect/%s/%sOps.td" % (dialect, dialect)).values():
             kinds = set(record["!superclasses"])
             owner = record.get("opDialect") or record.get("dialect")
             if not owner or owner["def"] != dialect + "_Dialect":
@@ -67,11 +72,14 @@ def definitions():
                 yield "type", "!" + prefix + record["mnemonic"], record
 
 
+def files_of_passes():
+    return sorted(glob.glob("Batch/**/Passes.td", root_dir=INCLUDE, recursive=True))
+
+
 def passes():
     """Returns (flag, record) of all passes."""
-    root = os.path.join(batchtest.ROOT, "include", "Batch")
-    for path in sorted(glob.glob(os.path.join(root, "**", "Passes.td"), recursive=True)):
-        for record in records(path).values():
+    for file in files_of_passes():
+        for record in records(file).values():
             if "PassBase" in record["!superclasses"]:
                 yield record["argument"], record
 

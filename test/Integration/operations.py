@@ -15,10 +15,9 @@ import collections
 import glob
 import os
 import re
-import shutil
-import subprocess
 
 import batchtest
+import descriptions
 
 FOLDER = os.path.join(batchtest.ROOT, "test", "Integration", "Operations")
 REFUSED = os.path.join(FOLDER, "refused.mlir")
@@ -84,19 +83,10 @@ def refused():
 
 
 def registered():
-    """Returns {dialect: ops} of MLIR, from mlir-tblgen; None without mlir-tblgen."""
-    tool = next((t for t in ("/usr/lib/llvm-22/bin/mlir-tblgen",
-                             shutil.which("mlir-tblgen-22"),
-                             shutil.which("mlir-tblgen")) if t and os.path.exists(t)), None)
-    if not tool:
-        return None
-    include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(tool))),
-                           "include")
+    """Returns {dialect: ops} of MLIR, from mlir-tblgen."""
     ops = {}
     for dialect, files in DIALECTS.items():
-        text = "".join(subprocess.run(
-            [tool, "-gen-op-doc", "-I", include,
-             os.path.join(include, "mlir", "Dialect", file)],
-            stdout=subprocess.PIPE, check=True).stdout.decode() for file in files)
+        text = "".join(descriptions.tablegen("mlir-tblgen", "mlir/Dialect/" + file, "-gen-op-doc")
+                       for file in files)
         ops[dialect] = sorted(re.findall(r"^### `(%s\.[\w.]+)`" % dialect, text, re.M))
     return ops
