@@ -228,9 +228,10 @@ def draw_lockstep(record, output):
             value = r.get("utilization") if part == "utilization" else \
                 sorted(r["per_second"])[len(r["per_second"]) // 2]
             values.setdefault("%d %s" % (r[rows], rows), {})[r["way"]] = value
-            ways += [r["way"]] if r["way"] not in ways else []
+            ways.append(r["way"])
         if not values:
             continue
+        ways = list(dict.fromkeys(ways))
         width = max(width, panel(out, top, title, unit, list(values), ways, values,
                                  "%s"))
         legend(out, ways, 140, top + HEIGHT + 70)

@@ -464,14 +464,6 @@ def dags(count, seed=5):
     return values[:count]
 
 
-def longest_path(dag):
-    """Returns the number of nodes on the longest path of a shared value."""
-    depth = []
-    for node in dag["nodes"]:
-        depth.append(1 + max([depth[kid["ref"]] for kid in node[2]], default=0))
-    return max(depth)
-
-
 def add_soak_options(parser, count, what="programs"):
     """Adds options of a script that makes random programs, for their selection and number."""
     parser.add_argument("--" + what, dest="programs", type=int, default=count, metavar="N",

@@ -19,7 +19,7 @@ for pipeline in ("--autobatch", "--cpu-workers"):
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, check=False).stderr.decode()
     names = re.findall(r"^ *([a-z0-9-]+)(?:\{|,|$|\))", dump, re.M)
     # Upstream passes are listed only where the table explains them.
-    found = [name for i, name in enumerate(names) if name not in names[:i] and
-             (name in table or name.split("-")[0] in ("batch", "rec", "uprog"))]
+    found = [name for name in dict.fromkeys(names)
+             if name in table or name.split("-")[0] in ("batch", "rec", "uprog")]
     checks.equal(pipeline, found, [name for name in table if name not in OPTIONAL])
 checks.exit()

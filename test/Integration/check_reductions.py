@@ -13,9 +13,9 @@ import os
 import platform
 import random
 import re
-import struct
 
 import batchtest
+from batchtest import narrow
 
 SOURCE = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs",
                       "reductions.mlir")
@@ -29,11 +29,6 @@ draw = random.Random(8)
 
 def path(name):
     return os.path.join(scratch, name)
-
-
-def narrow(value):
-    """Returns a number as an f32."""
-    return struct.unpack("f", struct.pack("f", value))[0]
 
 
 def matrix(rows, columns):

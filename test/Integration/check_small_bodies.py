@@ -4,7 +4,6 @@ by one or several in vectors. They have the bits of the unbatched code and of lo
 for any number of instances and workers. Limits apply to each instance."""
 
 import random
-import struct
 
 import batchtest
 
@@ -195,7 +194,7 @@ func.func @main(%n: i64 {batch.name = "n"}, %p: i64 {batch.name = "p"})
 
 def real(low, high):
     """Returns a number that decimal text represents exactly, also as f32."""
-    return struct.unpack("f", struct.pack("f", generator.uniform(low, high)))[0]
+    return batchtest.narrow(generator.uniform(low, high))
 
 
 # True if one and many instances of 64-bit numbers have tasks. Less than a quarter of a
