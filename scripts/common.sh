@@ -42,6 +42,21 @@ install_packages() {
         "security archive and in Debian 13 and later."
 }
 
+# choose_packages [--help] [wheel] [deb]: sets wheel and deb to 1 or 0. Without arguments, both are 1.
+choose_packages() {
+  local argument
+  wheel=0 deb=0
+  for argument in "$@"; do
+    case $argument in
+    --help | -h) sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; exit ;;
+    wheel) wheel=1 ;;
+    deb) deb=1 ;;
+    *) die "unknown package $argument; see scripts/$(basename "$0") --help" ;;
+    esac
+  done
+  [ $wheel$deb != 00 ] || wheel=1 deb=1
+}
+
 # CMake options of the fastest clean build: Clang, and four files per compilation (unity).
 unity=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=4)
 fast=(-DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 -DLLVM_USE_LINKER=lld
