@@ -50,7 +50,7 @@ bool BatchedForms::fail(Operation *op, const Twine &text) {
 /// Returns true if code generators support `op`, regardless of the ops in its
 /// regions.
 static bool isOperatorCode(Operation *op) {
-  // Scalars are computed where they are needed.
+  // Operators compute scalars where they need them.
   if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
     return op->getNumRegions() == 0;
   return isa<linalg::LinalgOp, tensor::EmptyOp, tensor::SplatOp,
@@ -173,7 +173,7 @@ void BatchedForms::findDomains() {
         classOf[result] = known;
   }
 
-  // Number the domains by their first argument.
+  // Number the domains in the order of their first arguments.
   DenseMap<int64_t, int64_t> numbers;
   for (BlockArgument argument : body.getArguments()) {
     auto found = classOf.find(argument);
@@ -190,7 +190,7 @@ void BatchedForms::findDomains() {
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// Returns true if `op` is computed only from parameters and constants.
+/// Returns true if `op` uses only parameters and constants.
 bool BatchedForms::isSameForAll(Operation *op) const {
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
@@ -201,7 +201,7 @@ bool BatchedForms::isSameForAll(Operation *op) const {
 
 bool BatchedForms::picks(Operation *op) const {
   auto isPosition = [&](Value position) { return isUnknown(position); };
-  // It is also unknown whether a constant position is within such a tensor.
+  // Even a constant position may be out of range if an extent is dynamic.
   auto isSource = [&](Value tensor) {
     BatchedForm form = lookup(tensor);
     return form.kind == BatchedForm::Rows ||
@@ -222,8 +222,7 @@ bool BatchedForms::picks(Operation *op) const {
       .wasInterrupted();
 }
 
-/// Returns true if `op` extracts an element of a value that a reduction
-/// computes.
+/// Returns true if `op` extracts an element that a reduction computes.
 static bool readsReduction(Operation *op) {
   auto extract = dyn_cast<tensor::ExtractOp>(op);
   llvm::SetVector<Value> values;
@@ -250,10 +249,10 @@ void BatchedForms::visit(Operation *op) {
                    "f32 and f64");
       return;
     }
-  // Four kinds of ops are never copied. Operators fill rows and cannot create
-  // one tensor of scalars for all tasks. Ops of other dialects have a lowering
-  // only in batched form. A read at a computed position is checked. A single
-  // number has no location in memory where a reduction could store it.
+  // Four kinds of ops are never copied. Operators fill rows, so they cannot
+  // create one tensor of scalars for all tasks. Ops of other dialects have a
+  // lowering only in batched form. Reads at computed positions need a check. A
+  // reduction needs memory for its result, and a single number has none.
   if (!picks(op) && !readsReduction(op) &&
       !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
@@ -345,7 +344,7 @@ void BatchedForms::visitElementwise(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Making tensors
+// Tensor creation
 //===----------------------------------------------------------------------===//
 
 void BatchedForms::visitDim(tensor::DimOp op) {
@@ -572,7 +571,7 @@ void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
     fail(op, "cannot be batched, because its shape differs from task to task");
     return;
   }
-  // Adjacent dimensions of extent one make no difference.
+  // A ragged extent can be merged with dimensions of extent one.
   auto type = cast<RankedTensorType>(detailed);
   if (form.kind == BatchedForm::Rows)
     for (const ReassociationIndices &group : groups)
@@ -609,7 +608,7 @@ void BatchedForms::visitOtherDialect(Operation *op) {
              "BatchableOpInterface only supports one row per task");
     return;
   }
-  // An op that only reads parameters is also computed for every task.
+  // Even an op that only reads parameters is computed for every task.
   if (batched || checkCanBe(op, op->getOperand(0), {BatchedForm::PerTask}))
     set(op, {BatchedForm::PerTask});
 }
@@ -675,7 +674,7 @@ bool BatchedForms::checkCaptured(linalg::LinalgOp op,
     BatchedForm form = lookup(value);
     bool known =
         form.kind == BatchedForm::Once || form.kind == BatchedForm::PerTask;
-    // In a loop over rows, the range of rows of the same task is unknown.
+    // In a loop over rows, the rows of the same task are unknown.
     if (isa<RankedTensorType>(value.getType()))
       known = isIndexable(value) && (form.kind != BatchedForm::Rows ||
                                      loops.form.kind != BatchedForm::Rows);
@@ -749,7 +748,7 @@ void BatchedForms::visitSegmentReduction(linalg::LinalgOp op,
 }
 
 static std::optional<SegmentKind> getSegmentKind(Operation *op) {
-  // As a signed number, true is less than false.
+  // As a signed i1 value, true (-1) is less than false (0).
   if (op->getNumResults() == 1 && op->getResult(0).getType().isInteger(1)) {
     if (isa<arith::OrIOp, arith::MaxUIOp>(op))
       return SegmentKind::Min;

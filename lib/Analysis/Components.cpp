@@ -33,7 +33,7 @@ struct llvm::GraphTraits<const Node *> {
 
 SmallVector<SmallVector<unsigned>>
 batch::findComponents(ArrayRef<SmallVector<unsigned>> successors) {
-  // An additional node leads to all others, in order, so it comes last.
+  // The root has edges to all other nodes, so its component comes last.
   std::vector<Node> nodes(successors.size() + 1);
   for (auto [node, numbers] : llvm::zip(nodes, successors))
     for (unsigned number : numbers)

@@ -24,8 +24,8 @@ static rec::AdtType getAdt(Type type) {
   return dyn_cast<rec::AdtType>(type);
 }
 
-/// Calls `visit` for the ops of `function`, except ops in regions that only
-/// compute.
+/// Calls `visit` for the ops of `function`, except ops in regions without
+/// control flow.
 static void walkControl(func::FuncOp function,
                         llvm::function_ref<void(Operation *)> visit) {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -66,7 +66,7 @@ StructuralControl::StructuralControl(const InstanceProgram &program,
 
 /// Adds the scalars that ops compute from tensors.
 void StructuralControl::findComputed(const InstanceProgram &program) {
-  // Extents belong to the data structure.
+  // Extents depend on the data structure, not on computed elements.
   ValueFlowWalker walker(program);
   for (func::FuncOp function : program.getFunctions())
     walker.walk(function, [&](Operation *op, const ValueFlowEdge &edge) {
@@ -139,7 +139,7 @@ void StructuralControl::followComputed(const InstanceProgram &program) {
     Place field(edge.variant, edge.field);
     switch (edge.kind) {
     case ValueFlowEdge::Build:
-      // The tag is known even if a field is not.
+      // The tag of a value does not depend on its fields.
       fields[from].push_back(field);
       return;
     case ValueFlowEdge::Read:
@@ -236,9 +236,9 @@ static bool isFunctionArgument(Value value) {
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// Returns the ADT argument of the enclosing function that `value` is, or from
-/// which it is extracted as a field of a match or an element of a list. Returns
-/// null if there is none.
+/// Returns the ADT argument of the enclosing function that is `value`, or that
+/// contains `value` in fields of matches and elements of lists. Returns null if
+/// there is none.
 static BlockArgument getWhole(Value value, SymbolTableCollection &symbols) {
   if (!getAdt(value.getType()))
     return {};
@@ -380,10 +380,10 @@ bool VisitedNodes::coverField(BlockArgument field) const {
   });
 }
 
-/// Returns true if every node that a call in `function` reaches is visited.
-/// This requires that each field that may contain a node is passed to a
-/// recursive call, whatever the other fields are. For a list-shaped ADT, the
-/// elements may be passed instead if they contain all nodes.
+/// Returns true if the recursion visits every node below the argument of
+/// `function`. Each field that may contain a node must be passed to a recursive
+/// call, regardless of the other fields. For a list-shaped ADT, its elements
+/// may be passed instead if they contain all nodes.
 bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   BlockArgument node;
   for (BlockArgument argument : function.getArguments())
@@ -403,9 +403,9 @@ bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   return false;
 }
 
-/// Returns true if all calls pass `function` values from the entry's arguments,
-/// which are nodes that a pass over the input visits, and never values that the
-/// program builds.
+/// Returns true if every call passes nodes of the entry's arguments to
+/// `function`, and none passes nodes that the program builds. A pass over the
+/// input visits only the nodes of the entry's arguments.
 bool RecursionClasses::takesInputs(func::FuncOp function) const {
   SmallVector<BlockArgument> worklist;
   DenseSet<Value> seen;
@@ -430,8 +430,7 @@ bool RecursionClasses::takesInputs(func::FuncOp function) const {
   return true;
 }
 
-/// Returns true if the calls of a function to itself pass the argument
-/// unchanged.
+/// Returns true if `function` passes `argument` unchanged when it calls itself.
 bool RecursionClasses::passesUnchanged(func::FuncOp function,
                                        BlockArgument argument) const {
   return llvm::all_of(program.getCallers(function), [&](func::CallOp call) {
@@ -440,8 +439,9 @@ bool RecursionClasses::passesUnchanged(func::FuncOp function,
   });
 }
 
-/// Returns true if one loop over nodes can replace the recursion, or one loop
-/// for each of its calls if it takes more than nodes and parameters.
+/// Returns true if a loop over nodes can replace the recursion. If the
+/// recursion takes more than nodes and parameters, each call needs its own
+/// loop.
 bool RecursionClasses::isOnePass(func::FuncOp function) const {
   unsigned nodes = 0;
   for (BlockArgument argument : function.getArguments()) {

@@ -40,8 +40,8 @@ bool InspectorWaits::operator()(Operation *op) const {
       .wasInterrupted();
 }
 
-/// Visits the rows that `op` itself waits for, except rows that ops in its
-/// regions wait for. Returns false if it may wait for other rows.
+/// Visits the rows that `op` waits for, ignoring ops in its regions. Returns
+/// false if `visit` does or if `op` may wait for other rows.
 static bool visitAwaited(Operation *op, const DenseSet<StringAttr> &functions,
                          const DenseMap<StringAttr, llvm::BitVector> &awaited,
                          function_ref<bool(Value)> visit) {
@@ -57,8 +57,8 @@ static bool visitAwaited(Operation *op, const DenseSet<StringAttr> &functions,
          });
 }
 
-/// Adds the arguments whose rows `function` waits for, if it waits for no other
-/// rows. Returns true if it adds an entry.
+/// Adds the arguments whose rows `function` waits for, unless it waits for
+/// other rows too. Returns true if it adds an entry.
 bool InspectorWaits::addAwaited(func::FuncOp function) {
   StringAttr name = function.getSymNameAttr();
   if (!functions.contains(name) || awaited.contains(name))
@@ -86,7 +86,7 @@ bool InspectorWaits::waitsForOwnRows(ArrayRef<Operation *> ops) const {
     Operation *op = row.getDefiningOp();
     if (!op) {
       op = row.getParentBlock()->getParentOp();
-      // Elements of the lists of a map also come from outside.
+      // The elements of a map's lists also come from outside.
       if (isa<rec::MapOp>(op) && inside.contains(op))
         return true;
     }
@@ -116,7 +116,7 @@ InspectorWaits::findFirst(Operation *op, DenseSet<Operation *> &calls) const {
     auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
         call, call.getCalleeAttr());
     if (!callee || callee.isExternal() || !calls.insert(callee).second)
-      return First::Record; // unknown
+      return First::Record; // unknown callee
     First first = findFirst(callee.getBody(), calls);
     calls.erase(callee);
     return first;
@@ -137,7 +137,7 @@ InspectorWaits::findFirst(Operation *op, DenseSet<Operation *> &calls) const {
 InspectorWaits::First
 InspectorWaits::findFirst(Region &region, DenseSet<Operation *> &calls) const {
   if (!region.hasOneBlock())
-    return First::Record; // unknown
+    return First::Record; // unknown control flow
   First first = First::Nothing;
   for (Operation &op : region.front()) {
     First next = findFirst(&op, calls);

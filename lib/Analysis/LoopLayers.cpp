@@ -36,8 +36,8 @@ LoopLayers::LoopLayers(LoopLikeOpInterface loop, const LoopTasks &tasks)
   assignLayers(tasks);
 }
 
-/// Returns true if `op` computes numbers or views from the number of the round
-/// and from values outside of the loop.
+/// Returns true if `op` computes numbers or views only from the round number
+/// and from values outside the loop.
 bool LoopLayers::dependsOnlyOnRound(Operation *op) {
   bool isNumberOrView =
       isa<tensor::ExtractSliceOp>(op) ||
@@ -53,9 +53,8 @@ bool LoopLayers::dependsOnlyOnRound(Operation *op) {
   });
 }
 
-/// Adds the edges from `value`, which `node` defines, to its readers. If no
-/// other layer can read the value, back edges keep its readers in the layer of
-/// `node`.
+/// Adds edges from `value`, which `node` defines, to its readers. If the value
+/// may not cross layers, back edges place its readers in the layer of `node`.
 void LoopLayers::addEdges(Value value, unsigned node, bool mayCross) {
   auto add = [&](unsigned reader) {
     successors[node].push_back(reader);
@@ -76,7 +75,7 @@ void LoopLayers::addEdges(Value value, unsigned node, bool mayCross) {
 
 void LoopLayers::assignLayers(const LoopTasks &tasks) {
   components = findComponents(successors);
-  // Predecessors of a component come after it.
+  // findComponents() returns each component before its predecessors.
   std::reverse(components.begin(), components.end());
   layers.assign(successors.size(), 0);
   for (const auto &component : components) {

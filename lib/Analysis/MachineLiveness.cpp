@@ -20,8 +20,8 @@ enum class Access { None, Read, Write };
 
 } // namespace
 
-/// Returns the first access of `op` to the top of a variable, and stores the
-/// variable in `variable`. The top that a pop removes is not read again.
+/// Returns the first access of `op` to the top of a variable, and sets
+/// `variable`. A pop is a write: the top that it removes is not read again.
 static Access getAccess(Operation *op, FlatSymbolRefAttr &variable) {
   return llvm::TypeSwitch<Operation *, Access>(op)
       .Case<TopOp, PushOp>([&](auto read) {
@@ -78,8 +78,8 @@ MachineLiveness::MachineLiveness(MachineOp machine) {
   }
 }
 
-/// Finds the blocks that lanes may enter after each block. The blocks of a
-/// function are those that its first block reaches without entering callees.
+/// Finds the blocks that lanes may enter after each block. A function consists
+/// of the blocks that its first block reaches without entering callees.
 void MachineLiveness::addSuccessors(ArrayRef<BlockOp> order) {
   llvm::MapVector<BlockOp, SmallVector<BlockOp>> returnPoints;
   for (BlockOp block : order) {

@@ -20,7 +20,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns true for a tensor that becomes numbers.
+/// Returns true for a tensor that is small enough to become scalars.
 static bool hasFewElements(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.hasStaticShape() &&
@@ -176,7 +176,7 @@ void NumberBuilder::mapArguments(func::FuncOp made) {
 // Operations on elements
 //===----------------------------------------------------------------------===//
 
-/// Counts an op on numbers that has been created.
+/// Counts a new op on scalars, and fails if there are too many.
 void NumberBuilder::count(Operation *op) {
   operations += isa<math::MathDialect>(op->getDialect()) ? kFunctionSize : 1;
   if (operations > kFewOperations)
@@ -184,7 +184,7 @@ void NumberBuilder::count(Operation *op) {
                  " operations on elements");
 }
 
-/// Clones an op on numbers and returns the result of the clone, or the value to
+/// Clones an op on scalars. Returns the result of the clone, or the value to
 /// which the clone folds.
 Value NumberBuilder::clone(Operation *op, IRMapping &mapping) {
   Operation *copy = builder.clone(*op, mapping);
@@ -243,7 +243,7 @@ std::optional<int64_t> NumberBuilder::findPlace(tensor::ExtractOp op,
     std::optional<int64_t> known = getConstantIntValue(value);
     if (!known || extent == 0)
       return std::nullopt;
-    // A select discards elements that are read out of range.
+    // Clamp the index: a select discards elements that are out of range.
     index.push_back(std::clamp<int64_t>(*known, 0, extent - 1));
   }
   return toPosition(type.getShape(), index);
@@ -258,7 +258,7 @@ void NumberBuilder::convert(tensor::ExtractOp op) {
   set(op, {get(op.getTensor())[*place]});
 }
 
-/// Adds a product to the sum of a reduction with a single operation, as kernels
+/// Adds a product to the sum of a reduction with a fused operation, as kernels
 /// do. Returns null if `inner` is not such an addition.
 Value NumberBuilder::addProduct(Operation *inner, linalg::LinalgOp op,
                                 IRMapping &mapping) {
@@ -314,7 +314,7 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
       else
         mapping.map(argument, get(operand.get())[placeOf(operand)]);
     }
-    // Numbers from outside of the body, which the body may also yield.
+    // Map scalars from outside the body, which the body may also yield.
     for (Operation &inner : *body)
       for (Value operand : inner.getOperands())
         if (auto known = numbers.find(operand);
@@ -352,7 +352,7 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Operations on places
+// Operations that move elements
 //===----------------------------------------------------------------------===//
 
 /// Returns the positions of a static slice in the tensor that contains it, or
@@ -381,7 +381,7 @@ findSlice(OffsetSizeAndStrideOpInterface slice, RankedTensorType whole) {
   return isInside ? std::optional(places) : std::nullopt;
 }
 
-/// Converts an op that moves elements. Returns false for other ops.
+/// Converts an op that only moves elements. Returns false for other ops.
 bool NumberBuilder::convertReshape(Operation *op) {
   Value result = op->getNumResults() == 1 ? op->getResult(0) : Value();
   auto refuse = [&] {

@@ -72,7 +72,7 @@ void Sharedness::visit(Operation *op) {
     return;
   }
   if (op->getNumRegions() != 0) {
-    // The bodies of linalg and similar ops only compute; control flow may be
+    // Bodies of linalg and similar ops contain no control flow, which could be
     // non-uniform.
     bool computes =
         !isa<RegionBranchOpInterface>(op) &&

@@ -137,9 +137,8 @@ static Value getOnlyValue(BlockArgument argument) {
   return only;
 }
 
-/// Removes block arguments that have only one value. Returns true if there were
-/// any. The upstream simplifyRegions removes them only if it also merges equal
-/// blocks.
+/// Removes block arguments that have only one value. Returns true if it removed
+/// any. Upstream's simplifyRegions only does so if it also merges equal blocks.
 static bool removeRedundantArguments(func::FuncOp function) {
   bool removed = false;
   for (bool changed = true; changed;) {
@@ -195,15 +194,15 @@ static void simplifyGraph(func::FuncOp function) {
   config.enableFolding(false).enableConstantCSE(false);
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
   do {
-    // In the worst case, this stops at the iteration limit, with a valid graph.
+    // If this reaches the iteration limit, the graph is still valid.
     (void)applyPatternsGreedily(function, frozen, config);
   } while (removeRedundantArguments(function));
   returnEarly(function);
   removeRedundantArguments(function);
 }
 
-/// Splits blocks after calls. A tail call is followed only by the return of its
-/// results.
+/// Splits blocks after calls. With `tailCalls`, a call whose results are
+/// returned immediately stays in the block of the return.
 static void splitAtCalls(func::FuncOp function, bool tailCalls) {
   SmallVector<func::CallOp> calls;
   function.walk([&](func::CallOp call) { calls.push_back(call); });
@@ -246,8 +245,8 @@ mlir::batch::copyAsStepFunctions(const InstanceProgram &program,
 SmallVector<Block *> mlir::batch::getProgramOrder(func::FuncOp function) {
   SmallVector<Block *> order;
   DenseSet<Block *> visited;
-  // Blocks, with the number of their successors that are visited. The last
-  // successor is visited first.
+  // Blocks on the current path, each with its number of visited successors. The
+  // last successor is visited first.
   SmallVector<std::pair<Block *, unsigned>> path;
   auto enter = [&](Block *block) {
     if (visited.insert(block).second)

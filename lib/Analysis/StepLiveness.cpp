@@ -42,7 +42,7 @@ const Liveness &StepLiveness::getLiveness(Block *block) const {
 }
 
 bool StepLiveness::isLiveAcrossStep(Value value) const {
-  // The previous step computes an argument.
+  // The previous step computes the arguments of a block.
   if (isa<BlockArgument>(value))
     return !value.use_empty();
   Operation *op = value.getDefiningOp();

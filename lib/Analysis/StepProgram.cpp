@@ -108,8 +108,8 @@ bool StepProgram::isOfLane(Value value) const {
   return !call || !StepLiveness::isTailCall(call);
 }
 
-/// Checks that each function has fixed parameters, because matrices that differ
-/// from call to call would be copied for each lane.
+/// Checks that all calls of a function pass the same parameters. Otherwise,
+/// every lane would need a copy of its matrices.
 std::optional<Obstacle> StepProgram::findParameterObstacle() const {
   const InstanceProgram &program = analyses->program;
   const Sharedness &sharedness = analyses->sharedness;
@@ -187,8 +187,8 @@ StepProgram::findVariableObstacle(func::FuncOp function) const {
   return obstacle;
 }
 
-/// Checks that a block only computes, because it may run for any lanes in any
-/// order.
+/// Checks that the ops of `function` have no side effects, because a block may
+/// run for any lanes in any order.
 std::optional<Obstacle> StepProgram::findEffect(func::FuncOp function) const {
   for (Block *block : getProgramOrder(function))
     for (Operation &op : block->without_terminator())

@@ -80,14 +80,14 @@ static bool isInstanceType(Type type) {
          isElementType(tensor.getElementType());
 }
 
-/// Returns true for an op that forwards or decomposes values of ADTs.
+/// Returns true for an op that may take values of ADTs.
 static bool takesAdts(Operation *op) {
   return isa<rec::MatchOp, rec::ConstructOp, rec::YieldOp, scf::YieldOp,
              func::CallOp, func::ReturnOp>(op);
 }
 
-/// Returns true for a node of the input: an argument, or a value that matches
-/// and folds extract from one.
+/// Returns true for a node of the input: a function argument, or a value that
+/// matches and folds extract from one.
 static bool isInputNode(Value value) {
   while (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *owner = argument.getOwner()->getParentOp();
@@ -186,7 +186,7 @@ std::optional<Obstacle> InstanceObstacles::check(Operation *op) {
     return Obstacle{op->getLoc(), "strategy 'replicate' can only match values "
                                   "of the input"};
   }
-  // The op constructs a value for each node of the input.
+  // True if the op constructs a value for each node of the input.
   bool isOfNode = isa<rec::ConstructOp>(op) &&
                   op->getParentOfType<func::FuncOp>() != program.getEntry() &&
                   !op->getParentOfType<LoopLikeOpInterface>();
@@ -211,7 +211,7 @@ std::optional<Obstacle> InstanceObstacles::findIn(func::FuncOp function) {
   function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!found)
       found = check(op);
-    // The bodies of tensor code are in kernels.
+    // The bodies of tensor ops become kernel code.
     return code.contains(op) ? WalkResult::skip() : WalkResult::advance();
   });
   return found;
@@ -233,8 +233,8 @@ std::optional<Obstacle> InstanceObstacles::find() {
   return std::nullopt;
 }
 
-/// Finds an obstacle to following tensors. Passes after the analysis need to
-/// follow them.
+/// Finds an op whose data flow is unknown. Later passes need to follow tensors
+/// through every op.
 static std::optional<Obstacle> findUnknownFlow(const InstanceProgram &program) {
   ValueFlowWalker walker(program);
   for (func::FuncOp function : program.getFunctions())
@@ -281,7 +281,7 @@ double Strategies::getOperationsPerWait() const {
   Sharedness sharedness(program);
   WorkEstimate work =
       estimateWork(program, sharedness, StructuralControl(program, sharedness));
-  // A wait in a branch may count as less than one.
+  // Waits in branches count as fractions, so the sum may be less than one.
   return work.operations / std::max(work.waits, 1.0);
 }
 

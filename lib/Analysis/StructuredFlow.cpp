@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns true if `user` may run after `op`, or in it. Both are in `block`, at
-/// any depth.
+/// Returns true if `user` may run after `op` or inside it. Both are nested in
+/// `block`.
 static bool runsAfter(Block *block, Operation *user, Operation *op) {
   Operation *outerUser = block->findAncestorOpInBlock(*user);
   Operation *outer = block->findAncestorOpInBlock(*op);
@@ -26,7 +26,7 @@ static bool runsAfter(Block *block, Operation *user, Operation *op) {
   // Control flow reads its operands before the ops in it run.
   if (outer == user)
     return false;
-  // The ops in a loop run again.
+  // Ops in a loop run more than once.
   if (isa<LoopLikeOpInterface>(outer))
     return true;
   for (Region &region : outer->getRegions())

@@ -41,7 +41,7 @@ bool TensorCode::contains(Operation *op) const {
       !llvm::all_of(op->getResultTypes(),
                     [](Type type) { return isa<RankedTensorType>(type); }))
     return false;
-  // Control flow extracts a row of a parameter itself if it computes the index.
+  // If control flow computes the index, it also extracts the parameter's row.
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     if (isRowView(slice) && sharedness.getParameter(slice.getSource())) {
       auto index = dyn_cast<Value>(getRowIndex(slice));

@@ -19,8 +19,8 @@ namespace {
 /// are written.
 using Place = const void *;
 
-/// Bits that specify how memory is used, and by which units. One unit does its
-/// work sequentially; all units together do not.
+/// Bits that specify how memory is used, and by which units. Uses by a single
+/// unit never conflict with each other.
 enum Use : unsigned {
   kReadByOne = 1,
   kWrittenByOne = 2,
@@ -50,16 +50,15 @@ bool conflict(unsigned before, Use now) {
   llvm_unreachable("a use");
 }
 
-/// Uses that some units may not have completed when the first unit reaches a
-/// point. A barrier completes them. The maps go from what is used to its uses.
+/// Uses that some units may not have completed when another unit reaches a
+/// point in the program. A barrier completes them. The maps contain `Use` bits.
 struct Pending {
-  /// Uses of rows by value, while the value is still that row.
+  /// Uses of rows to which values still refer.
   DenseMap<Value, unsigned> rows;
-  /// Uses by memory, for rows that no value names any more, and for scratch
-  /// memory.
+  /// Uses of scratch memory, and of rows to which no value refers any more.
   DenseMap<Place, unsigned> places;
-  /// Uses by `uprog.row` with `in_turn`: uses of the row that the op returned
-  /// last, until it returns the next one, and uses of the row before that.
+  /// Uses of rows that a `uprog.row` with `in_turn` returned: of the last row,
+  /// and of the row before it.
   DenseMap<Operation *, unsigned> lastTurns, turnsBefore;
   /// True if uses by another program are pending. Such a program may read and
   /// write everything.
@@ -78,7 +77,7 @@ struct Pending {
     others |= other.others;
   }
   /// Records that a `uprog.row` with `in_turn` returns its next row. From then
-  /// on, it may again return the row before the last one.
+  /// on, it may return the row before the last one again.
   void giveTurn(uprog::RowOp row) {
     auto before = turnsBefore.find(row);
     if (before != turnsBefore.end()) {
@@ -132,7 +131,7 @@ private:
 
   uprog::ProgramOp program;
   StructuredFlow flow;
-  /// For each `uprog.node_results`: the ops that record results of nodes.
+  /// Ops that record results of nodes, by `uprog.node_results`.
   DenseMap<Attribute, SmallVector<uprog::RememberOp>> remembered;
   SetVector<Operation *> barriers; ///< ops that need a barrier before them
 };
@@ -156,8 +155,8 @@ static Uses getUses(Operation *op) {
   return uses;
 }
 
-/// Returns the memory that may contain a row. A row that is looked up is in the
-/// memory of one of the stored rows.
+/// Returns the memory that may contain a row. A `uprog.look_up` returns one of
+/// the recorded rows.
 SmallVector<Place> BarrierFinder::getPlaces(Value row) const {
   SetVector<Place> places;
   SetVector<Value> rows;
@@ -258,9 +257,9 @@ void BarrierFinder::visit(Block &block, Pending &pending) {
 }
 
 /// Returns the uses that are pending after `control` passes from one of its
-/// regions, or from before it, to another region or to the point after it. A
-/// row of a region continues as the value that receives it, or as a row that no
-/// value names any more.
+/// regions, or from before it, to another region or to the point after it. Uses
+/// of a row become uses of the value that receives the row. Without such a
+/// value, they become uses of the row's memory.
 Pending BarrierFinder::enter(RegionBranchOpInterface control,
                              RegionBranchPoint from, RegionSuccessor to,
                              const Pending &pending) const {
@@ -294,8 +293,8 @@ Pending BarrierFinder::enter(RegionBranchOpInterface control,
 
 void BarrierFinder::visitControl(RegionBranchOpInterface control,
                                  Pending &pending) {
-  // Pending uses by region; null is the point after the control flow. They grow
-  // until nothing changes.
+  // Pending uses before each region; null is the point after the control flow.
+  // Iterate until they no longer change.
   DenseMap<Region *, Pending> before;
   SetVector<Region *> worklist;
   auto leave = [&](RegionBranchPoint point, const Pending &state) {
@@ -323,9 +322,8 @@ void BarrierFinder::visitControl(RegionBranchOpInterface control,
   pending = before[nullptr];
 }
 
-/// Uses that are pending before a loop concern only its first round. If the
-/// first round needs a barrier that other rounds do not, the barrier is placed
-/// before the loop.
+/// Visits a loop. Uses that are pending before the loop only affect its first
+/// round. If only the first round needs a barrier, places it before the loop.
 void BarrierFinder::visitLoop(RegionBranchOpInterface loop, Pending &pending) {
   if (barriers.contains(loop))
     pending = Pending();
@@ -342,7 +340,7 @@ void BarrierFinder::visitLoop(RegionBranchOpInterface loop, Pending &pending) {
 
 SetVector<Operation *> BarrierFinder::run() {
   Pending pending;
-  // A unit runs the tasks of a program one after another.
+  // If another program runs this one, uses by that program are pending.
   pending.others = llvm::any_of(
       program->getParentOfType<ModuleOp>().getOps<uprog::ProgramOp>(),
       [&](uprog::ProgramOp other) {

@@ -57,7 +57,7 @@ static bool isFactor(KernelOp kernel, BlockArgument argument) {
   });
 }
 
-/// Returns the number of reductions of an op that depend on each other.
+/// Returns the number of consecutive reductions in an op.
 static int64_t countReductions(Operation *op) {
   // A softmax computes a maximum, then a sum.
   if (isa<linalg::SoftmaxOp>(op))

@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::batch;
 using mlir::uprog::Level;
 
-/// Maximum number of ops that are considered together.
+/// Maximum number of consecutive pieces that improve() considers together.
 static constexpr size_t kMostPieces = 8;
 
 namespace {
@@ -40,7 +40,7 @@ private:
   uprog::ProgramOp program;
   const UnitCosts &costs;
   double unknownRounds;
-  DenseMap<Operation *, TaskWork> works; ///< works by `uprog.run` of a kernel
+  DenseMap<Operation *, TaskWork> works; ///< work of each `uprog.run`
   DenseSet<Operation *> given;           ///< steps that a tuning file assigns
   double best = 0;
 };
@@ -83,9 +83,8 @@ double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units,
   return time * members;
 }
 
-/// Estimates like countRuns() how often the regions of `op` run. A loop over
-/// groups of rounds counts once per group if the number of rounds is not
-/// static.
+/// Estimates how often the regions of `op` run, like countRuns(). If the number
+/// of rounds is not static, a loop over groups of rounds counts once per group.
 double UnitScheduler::countGroups(Operation *op) const {
   auto loop = dyn_cast<uprog::ForOp>(op);
   std::optional<int64_t> step;
@@ -110,7 +109,7 @@ double UnitScheduler::estimate(Block &block,
              costs.getMoveTime(
                  2.0 * getRowBytes(cast<RankedTensorType>(copy.getType())) /
                  units);
-    // Some members of a set take each path of a branch.
+    // Assume that some members of a set take each path of a branch.
     double runs = countGroups(&op), takers = members;
     if (members > 1 && isa<uprog::BranchOp>(op)) {
       takers = std::max(members * runs, 1.0);
@@ -132,7 +131,7 @@ double UnitScheduler::estimate(int64_t units, double members) {
 }
 
 /// Returns true for a step that takes no longer on one unit than on all units
-/// plus the barriers before and after it. One unit may save these barriers.
+/// plus the barriers before and after it. One unit may not need these barriers.
 bool UnitScheduler::isSmall(uprog::RunOp run) const {
   return works.contains(run) && !given.contains(run) &&
          estimateStep(run, /*units=*/1, /*members=*/1) <=

@@ -58,16 +58,16 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
   addInputs(module);
 }
 
-/// Returns true for a node that is a parameter. Parameters flow everywhere, but
-/// they are members only where they can be the same operand as other values.
+/// Returns true for a node that is a parameter. A parameter is a member of a
+/// class only where it can be the same operand as other values.
 bool ValueClasses::isParameter(unsigned node) const {
   Value value = flow.getValue(node);
   return value && sharedness.getParameter(value);
 }
 
 /// Joins values that can be the same operand or result: along copies, and in
-/// the operands and results of kernels. Each operand and result is one node,
-/// wherever the kernel is invoked.
+/// the operands and results of kernels. All invocations of a kernel share one
+/// node per operand and result.
 void ValueClasses::mergeNodes(ArrayRef<KernelOp> kernels) {
   unsigned nodes = flow.size();
   for (KernelOp kernel : kernels) {
@@ -134,7 +134,7 @@ void ValueClasses::addParameterRows() {
     if (slice && isRowView(slice))
       if (auto parameter = sharedness.getParameter(slice.getSource()))
         addParameterRow(node, *parameter, slice.getResultType());
-    // A whole parameter among other values is a separate row.
+    // A parameter that is copied to another value is one row of its class.
     if (std::optional<int64_t> parameter = sharedness.getParameter(value))
       for (unsigned target : flow.getCopies(node))
         if (!isParameter(target))

@@ -36,10 +36,9 @@ static bool hasNoEffects(Operation *op) {
           llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>));
 }
 
-/// Returns true for an op without an interface whose results are computed from
-/// all of its operands, because it has no side effects and no type that may
-/// contain a tensor. Ops of rec may take tensors instead of lists and forward
-/// their contents.
+/// Returns true for an op without an interface that computes its results from
+/// all of its operands: it has no side effects and no list or ADT types. Ops of
+/// rec may take tensors instead of lists and forward their contents.
 static bool isComputation(Operation *op) {
   auto hides = [](Type type) { return isa<rec::ListType, rec::AdtType>(type); };
   return !isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
@@ -104,7 +103,7 @@ void ValueFlowWalker::walk(func::FuncOp function, Visitor visit) {
   };
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     visitOp(op);
-    // Bodies of tensor ops compute scalars only.
+    // Bodies of tensor ops only compute scalars.
     return isa<func::FuncOp, RegionBranchOpInterface>(op)
                ? WalkResult::advance()
                : WalkResult::skip();

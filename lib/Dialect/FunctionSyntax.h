@@ -13,8 +13,7 @@
 
 namespace mlir::batch {
 
-/// Parses an operation with the function interface that is written like
-/// func.func and has a FunctionType.
+/// Parses a function-like op with the syntax of func.func and a FunctionType.
 template <class Op>
 ParseResult parseFunction(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> inputs,

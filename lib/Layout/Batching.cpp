@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The states of the search are sets of operators that have run. A lower bound
-// of the cost of a batch is known before the layout: its launch, and a gather
-// copy for each operand that has a variable twice. The search first finds the
-// lowest cost from every state to the end. It then lays out whole sequences of
-// batches in ascending order of these costs, until the next one cannot be
-// better than the best layout.
+// Each state of the search is a set of operators that have run. The cost of a
+// batch has a lower bound before the layout: its launch, and a gather copy for
+// each operand that has a variable twice. The search first finds the lowest
+// cost from every state to the end. It then lays out whole sequences of batches
+// in ascending order of these costs, until no other sequence can be better than
+// the best layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,7 +107,7 @@ Search::Search(const StaticBlock &block, const BatchingOptions &options)
   for (size_t o = 0; o < block.operators.size(); ++o)
     for (int32_t result : block.operators[o].results)
       writer[result] = static_cast<int32_t>(o);
-  // Operators follow the operators that write their operands.
+  // Each operator comes after the operators that write its operands.
   std::vector<std::set<int32_t>> before(block.operators.size());
   for (size_t o = 0; o < block.operators.size(); ++o) {
     const Operator &op = block.operators[o];
@@ -177,7 +177,7 @@ void Search::addSubsets(const OperatorBatch &ready,
   };
   size_t numOperands = block.operators[ready[0]].operands.size();
 
-  // Operators with equal uses are adjacent.
+  // Make operators with equal uses adjacent.
   OperatorBatch alike = ready, distinct;
   std::stable_sort(alike.begin(), alike.end(),
                    [&](int32_t a, int32_t b) { return uses[a] < uses[b]; });
@@ -237,7 +237,7 @@ Search::candidates(const std::vector<bool> &done) const {
   return batches;
 }
 
-/// Returns the cost that a batch has in every layout.
+/// Returns a lower bound of the cost of a batch in any layout.
 Cost Search::leastCost(const OperatorBatch &batch) const {
   Cost cost{1, 0};
   size_t numOperands = block.operators[batch[0]].operands.size();
@@ -322,8 +322,8 @@ static const State::Step *findStep(const State &state,
   return nullptr;
 }
 
-/// Returns true if the steps `first` and `second` from a state can be swapped,
-/// and the search only follows the other order.
+/// Returns true if the steps `first` and `second` from a state can be swapped.
+/// The search then only follows the other order.
 bool Search::isSwapped(const State &from, const State::Step &first,
                        const State::Step &second) const {
   if (first.batch < second.batch)
@@ -350,8 +350,8 @@ Batching Search::run() {
   auto isAfter = [&](int32_t a, int32_t b) {
     if (paths[a].least < paths[b].least || paths[b].least < paths[a].least)
       return paths[b].least < paths[a].least;
-    // Among equal paths, the last one comes first, because it is nearest to its
-    // end.
+    // Among paths of equal cost, the newest one comes first, because it is
+    // closest to the end.
     return a < b;
   };
   std::priority_queue<int32_t, std::vector<int32_t>, decltype(isAfter)> queue(

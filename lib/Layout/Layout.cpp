@@ -25,8 +25,8 @@ struct TreeView {
 
   /// Returns the lowest node with both positions of the frontier below it.
   Node above(int32_t first, int32_t last) const;
-  /// Returns the number of the child of a node with a position of the frontier
-  /// below it.
+  /// Returns the number of the child of `node` that is above a position of the
+  /// frontier.
   int32_t numberBelow(Node node, int32_t place) const;
 
   std::vector<int32_t> frontier, place;
@@ -59,8 +59,9 @@ public:
 
 private:
   using Map = std::vector<int32_t>;
-  /// Returns the node that decides the order. Stores in `map`, for each child
-  /// of `node`, the child of the returned node that has the same rank.
+  /// Returns the node that determines the order of `node`. Stores in `map`, for
+  /// each child of `node`, the child of the returned node that has the same
+  /// rank.
   Node find(Node node, size_t size, Map &map);
 
   std::vector<Node> parents, path;
@@ -172,7 +173,7 @@ Node NodeOrders::find(Node node, size_t size, Map &map) {
     path.push_back(node);
   map.resize(size);
   std::iota(map.begin(), map.end(), 0);
-  // Go from the top down, so that each node of the path can refer to the top.
+  // Compress from the top down, because each map depends on those above it.
   for (size_t i = path.size(); i-- > 0;) {
     Map &own = maps[path[i]];
     for (int32_t &child : own)
@@ -247,8 +248,8 @@ bool Solver::solve(const std::vector<Claim> &claims,
   return true;
 }
 
-/// Calls `callback` with the claims of each batch that has several. The claims
-/// of a batch are adjacent.
+/// Calls `callback` with the claims of each batch that has several claims. The
+/// claims of a batch must be adjacent.
 template <class Callback>
 static bool forEachBatch(const std::vector<Claim> &claims,
                          Callback &&callback) {
@@ -280,7 +281,7 @@ void Solver::forEachNode(const Claim &claim, const TreeView &view,
     begin = std::min(begin, view.place[variable]);
     end = std::max(end, view.place[variable] + 1);
   }
-  // The top may have many more children.
+  // Only some children of the top may contain variables of the claim.
   Node top = view.above(begin, end - 1);
   const std::vector<Node> &ofTop = view.nodes[top].children;
   std::vector<Node> children(ofTop.begin() + view.numberBelow(top, begin),
@@ -315,7 +316,7 @@ bool Solver::broadcast(const std::vector<Claim> &claims, PQTree &tree) {
   while (std::any_of(changed.begin(), changed.end(), isChanged)) {
     work = changed;
     changed.assign(changed.size(), false);
-    // The view may soon be out of date, but the facts in it remain true.
+    // The view does not include later reductions, but it remains valid.
     TreeView view(tree);
     bool fits = forEachBatch(claims, [&](const std::vector<Claim> &batch) {
       if (!work[batch[0].batch])
@@ -435,7 +436,7 @@ static bool noLayoutHelps(const LayoutProblem &problem,
   return false;
 }
 
-/// Returns true for an access that is read in place wherever it is.
+/// Returns true for an access that no layout has to copy.
 static bool isShared(const LayoutProblem &problem,
                      const std::vector<int32_t> &variables) {
   return problem.sharedReads &&
@@ -466,7 +467,7 @@ int64_t Layout::bytesCopied() const {
   return sum;
 }
 
-/// Returns the claims of a problem, batch after batch.
+/// Returns the claims of a problem, batch by batch.
 static std::vector<Claim> allClaims(const LayoutProblem &problem) {
   std::vector<Claim> claims;
   for (size_t b = 0; b < problem.batches.size(); ++b) {
@@ -506,7 +507,7 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
   layout.order = std::move(order);
   for (size_t b = 0; b < problem.batches.size(); ++b) {
     const BatchAccesses &batch = problem.batches[b];
-    // Any consecutive access determines the order of the operators.
+    // Try the order of each access: if consecutive, it orders the operators.
     std::vector<int32_t> operators(batch.numOperators()), best;
     std::iota(operators.begin(), operators.end(), 0);
     std::vector<AccessCopy> bestCopies;
@@ -546,8 +547,8 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
 }
 
 namespace {
-/// Choice of the claims to drop if not all can be satisfied. Claims are numbers
-/// here, those with the most bytes first.
+/// Chooses the claims to drop if not all can be satisfied. Here, claims are
+/// numbers, in descending order of bytes.
 class Conflicts {
 public:
   explicit Conflicts(const LayoutProblem &problem);
@@ -604,8 +605,8 @@ size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
   return lower;
 }
 
-/// Requires that `some` does not fit. Returns a subset that fits as soon as any
-/// one of its claims is omitted.
+/// Returns a minimal subset of `some` that does not fit. `some` itself must not
+/// fit.
 Conflicts::Claims Conflicts::core(const Claims &some) {
   Claims result, rest = some;
   for (;;) {

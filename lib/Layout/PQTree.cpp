@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A reduction has three steps. `bubble` finds the pertinent nodes (those with a
-// leaf of the set below) and their parents, from the leaves upwards; a child
-// inside a Q node gets its parent from a neighbor. `labelNodes` decides
-// bottom-up which of these nodes are full (all leaves below are in the set) and
-// which are partial, and whether a template fits everywhere. This depends only
-// on labels, so the tree is unchanged if no template fits. Then the templates
-// (P2 ... P6, Q2, Q3 in the paper's numbering) change the tree.
+// A reduction has three steps. `bubble` finds the pertinent nodes, which have
+// leaves of the set below, and their parents. It works upwards from the leaves;
+// a child inside a Q node gets its parent from a neighbor. `labelNodes` labels
+// these nodes as full or partial. All leaves below a full node are in the set.
+// This step only sets labels, so the tree is unchanged if no template fits.
+// Then the templates (P2 ... P6, Q2, Q3 in the paper's numbering) change the
+// tree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -266,8 +266,8 @@ bool PQTree::labelNode(Node node, bool isRoot) {
       data.label = Label::Full;
     if (isRoot)
       return true;
-    // The set extends beyond the node. One end must be full, or be the end of a
-    // partial child that can be turned to it.
+    // The set extends beyond the node. One end must be full, or be a partial
+    // child whose full side can face outwards.
     for (int side = 0; side < 2; ++side)
       if (run.beyond[side] == none && !run.partial[side])
         return true;
@@ -404,7 +404,7 @@ PQTree::Node PQTree::remainder(Node p) {
 }
 
 /// Replaces a partial Q node in another Q node with its children. The full
-/// children are towards its pertinent neighbor, or outwards if it has none.
+/// children face its pertinent neighbor, or outwards if it has none.
 void PQTree::flatten(Node q) {
   const NodeData data = nodes[q];
   int inner = 0;
@@ -538,8 +538,8 @@ std::vector<int32_t> PQTree::frontier() const {
   return result;
 }
 
-/// Marks the nodes that it visits, so the walk terminates whatever the links
-/// are.
+/// Checks the nodes below `node`. Marks them in `seen`, so the walk terminates
+/// even if links are wrong.
 std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
   const NodeData &data = nodes[node];
   std::string name = "node " + std::to_string(node);
@@ -635,8 +635,7 @@ PQTree::verify(const std::vector<std::vector<int32_t>> &sets) const {
       if (inSet[node] != size)
         return message;
       // Either all leaves of the set are below one child, which is also
-      // checked, or they are the leaves of whole, adjacent children of a Q
-      // node.
+      // checked, or they are all leaves of adjacent children of a Q node.
       int64_t runs = 0;
       bool inRun = false, inOneChild = false;
       for (Node child : children(node)) {

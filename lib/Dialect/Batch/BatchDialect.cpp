@@ -41,8 +41,8 @@ AsmPrinter &mlir::operator<<(AsmPrinter &printer, batchrt::Policy policy) {
 
 namespace {
 
-/// Interface that keeps constants in the block of a machine that needs them,
-/// because there is no code between blocks.
+/// Materializes constants in the block of the machine that uses them, because
+/// there is no code between blocks.
 struct BatchFoldInterface : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
 

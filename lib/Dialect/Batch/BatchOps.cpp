@@ -295,7 +295,7 @@ void ForceOp::getValueFlow(SymbolTableCollection &,
 // TableOp, SourceOp
 //===----------------------------------------------------------------------===//
 
-/// Returns true for a vector of unknown extent, which a parameter may be.
+/// Returns true for a vector of dynamic extent, which parameters may have.
 static bool isDynamicVector(RankedTensorType type) {
   return type.getRank() == 1 && !type.hasStaticShape();
 }

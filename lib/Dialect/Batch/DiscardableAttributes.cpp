@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Every attribute with the prefix of the dialect must be listed here, so
-// misspelled ones are detected. Each must be what its readers expect.
+// misspelled names are detected. Each entry checks the attribute that readers
+// expect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -188,8 +189,7 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                  << "' is not supported on arguments";
 }
 
-/// Returns the type of the only result of a function that has this name, or
-/// null.
+/// Returns the type of the only result named `name`, or null.
 static Type findResult(FunctionOpInterface function, StringAttr name) {
   Type found;
   for (unsigned i = 0; i < function.getNumResults(); ++i) {

@@ -16,8 +16,8 @@ using namespace mlir;
 using namespace mlir::batch;
 
 static constexpr int64_t kAlignment = 64;
-/// Extent of the first digit of a slot, because a table has as many slots as a
-/// run needs.
+/// Extent of the first digit of a slot, because a table can have any number of
+/// slots.
 static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
 namespace {
@@ -235,8 +235,8 @@ const TableLayout::Digit *TableLayout::getOnlyDigit(unsigned dim) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Memory dimensions while primitives are applied. Terms have an extent. Terms
-/// with `modulus` 1 extend to the end of their index.
+/// Memory dimensions to which primitives are applied. Every term has an extent.
+/// A term with `modulus` 1 extends to the end of its index.
 class Primitives {
 public:
   Primitives(function_ref<InFlightDiagnostic()> emitError,

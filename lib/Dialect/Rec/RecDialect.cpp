@@ -15,8 +15,7 @@ using namespace mlir::rec;
 #include "Batch/Dialect/Rec/RecEnums.cpp.inc"
 
 namespace {
-/// Interface that allows all inlining: from functions, and into cases and
-/// bodies.
+/// Allows all inlining, including inlining into cases and bodies.
 struct RecInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 

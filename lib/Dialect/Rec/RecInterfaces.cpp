@@ -111,9 +111,8 @@ void MatchOp::getValueFlow(SymbolTableCollection &symbolTables, Edges &edges) {
   }
 }
 
-/// Appends the edges along which the elements of `list`, a sequence or a value
-/// of a list-shaped ADT, become `to`: one of the elements or a list of all of
-/// them.
+/// Appends the edges from `list`, a sequence or a value of a list-shaped ADT,
+/// to `to`, which is one of its elements or a list of all of them.
 static void appendElements(Operation *op, Value list, Value to,
                            SymbolTableCollection &symbolTables, Edges &edges) {
   auto type = dyn_cast<AdtType>(list.getType());
@@ -162,8 +161,8 @@ void AppendOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Gather, getElement(), getResult(), {}});
 }
 
-/// Appends a `Count` edge, because the length of a list belongs to the data
-/// structure, whatever its elements are.
+/// Appends a `Count` edge, because the length of a list depends on the data
+/// structure, not on the elements.
 void LengthOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Count, getList(), getResult(), {}});
 }

@@ -454,7 +454,7 @@ YieldOp FoldOp::getYield() {
 }
 
 Block::BlockArgListType FoldOp::getAccumulators() {
-  // Also called on ops that are not verified yet.
+  // This also runs on ops that have not been verified yet.
   Block::BlockArgListType arguments = getBody().getArguments();
   return arguments.take_front(
       std::min<size_t>(arguments.size(), getInits().size()));

@@ -260,7 +260,7 @@ static ParseResult parseNumbers(OpAsmParser &parser, OperationState &result,
                  parser.resolveOperand(upper, number.type, result.operands));
 }
 
-/// Checks that a body takes one argument, a number.
+/// Checks that a body has one argument, an index.
 static LogicalResult verifyNumber(Operation *op, Block &body) {
   if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
     return op->emitOpError("body must have one argument, an index");
@@ -479,7 +479,7 @@ void BranchOp::getSuccessorRegions(RegionBranchPoint point,
     for (Region &region : (*this)->getRegions())
       if (!region.empty())
         regions.emplace_back(&region);
-  // Without a default, possibly no region runs.
+  // Without a default region, the op may run no region.
   if (!point.isParent() || getDefaultRegion().empty())
     regions.emplace_back(getOperation(), getResults());
 }

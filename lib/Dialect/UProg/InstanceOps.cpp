@@ -30,7 +30,7 @@ LogicalResult BufferOp::verify() {
 
 void RowOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  // The op updates which copy is next.
+  // The op updates the number of the next copy.
   if (getInTurn())
     effects.emplace_back(MemoryEffects::Write::get());
 }
@@ -38,7 +38,7 @@ void RowOp::getEffects(
 LogicalResult RowOp::verify() {
   if (getInTurn() && !getAvoided().empty())
     return emitOpError("cannot combine 'in_turn' with 'avoiding'");
-  // Only memory that is common to all units has space for several members.
+  // Only memory that all units share has space for several members.
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (getMember() && program && program.getLevel() != Level::Device)
     return emitOpError("has a member of a set, but is in a ")
@@ -84,8 +84,8 @@ LogicalResult LoadOp::verify() {
   return success();
 }
 
-/// Returns true if `datum` is a row, where `type` is the type of a tensor, or
-/// has type `type` otherwise.
+/// Returns true if `datum` is the type of a datum for values of `type`: a row
+/// for a tensor, and otherwise `type` itself.
 static bool isDatumOf(Type datum, Type type) {
   return isa<RankedTensorType>(type) ? isa<RowType>(datum) : datum == type;
 }
@@ -105,7 +105,7 @@ static FailureOr<batch::KernelOp> findKernel(Operation *op,
   return kernel;
 }
 
-/// Checks the operands of a task of a kernel, except shared ones.
+/// Checks the operands of a task of a kernel, except parameters.
 static LogicalResult verifyInputs(Operation *op, batch::KernelOp kernel,
                                   ValueRange inputs) {
   SmallVector<unsigned> perTask = kernel.getTaskArguments();
@@ -170,7 +170,7 @@ LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
   FailureOr<batch::KernelOp> kernel = findKernel(*this, getKernelAttr());
   if (failed(kernel))
     return failure();
-  // The rows of results belong to the tasks or to the step.
+  // The rows of results are operands either of the tasks or of the step.
   bool ofTasks = llvm::any_of(getTasks().getUsers(), [](Operation *user) {
     auto put = dyn_cast<PutTaskOp>(user);
     return put && !put.getOutputs().empty();
@@ -311,7 +311,7 @@ LogicalResult InstanceVerifier::checkRow(Operation *op, Value row, Type type) {
   return op->emitOpError("expects a row of type ") << type << ", got " << known;
 }
 
-/// Checks that a row may be written to.
+/// Checks that an op may write a row.
 static LogicalResult checkWritten(Operation *op, Value row) {
   if (!isa_and_nonnull<ArgumentOp, ParameterRowOp, ListElementOp, FieldOp>(
           row.getDefiningOp()))
@@ -323,7 +323,7 @@ static LogicalResult checkWritten(Operation *op, Value row) {
 LogicalResult InstanceVerifier::checkInputs(Operation *op,
                                             batch::KernelOp kernel,
                                             ValueRange inputs) {
-  // Their number is checked where the kernel is named.
+  // verifyInputs() checks the number of inputs.
   for (auto [number, input] :
        llvm::zip(kernel ? kernel.getTaskArguments() : SmallVector<unsigned>(),
                  inputs))
@@ -406,7 +406,7 @@ static LogicalResult checkMember(RowOp row) {
                          "that specifies the number of members");
 }
 
-/// Checks that the capacity is at least one member.
+/// Checks that the capacity is at least 1.
 template <class OpTy>
 static LogicalResult checkCapacity(OpTy op) {
   const auto capacity = static_cast<int64_t>(op.getCapacity());

@@ -12,12 +12,12 @@
 
 namespace mlir::uprog {
 
-/// Checks the rows that ops of a program take against the types of the rows, if
-/// the ops that created the rows specify these types. Checks arguments and
-/// results against the entry.
+/// Checks the types of the rows that ops of a program take, where the ops that
+/// create the rows specify these types. Checks arguments and results against
+/// the entry.
 LogicalResult verifyInstances(ProgramOp program);
 
-/// Checks that rows can store tensors of `type`, for which `op` has memory.
+/// Checks that the rows of `op` can store tensors of `type`.
 LogicalResult verifyRowType(Operation *op, RankedTensorType type);
 
 /// Returns true if `datum` is the type that an argument, field or element of

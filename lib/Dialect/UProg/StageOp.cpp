@@ -92,7 +92,7 @@ LogicalResult InsertOp::verify() {
 // StageOp
 //===----------------------------------------------------------------------===//
 
-/// Checks the operands of the operator whose rows a stage reads.
+/// Checks that a stage only reads operands that have its rows.
 static LogicalResult verifyReads(StageOp stage, OperatorOp op) {
   RowsAttr rows = stage.getRows();
   for (Value read : stage.getReads()) {
@@ -134,7 +134,7 @@ LogicalResult StageOp::verifyRegions() {
                                << getNumResults() << " results";
   Operation *end = op.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(getResults())) {
-    // A value that is inserted has the shape of the stage.
+    // An inserted value has the shape of the stage.
     auto insert = getYielded(i).getDefiningOp<InsertOp>();
     Value stored = insert ? insert.getSource() : Value(result);
     auto type = cast<RankedTensorType>(stored.getType());

@@ -264,7 +264,7 @@ LogicalResult OperatorOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FlatSymbolRefAttr kernel = getKernelAttr();
   if (!kernel)
     return success();
-  // A copy for a device is in a different module from its kernel.
+  // The copy of an operator for a device is not in the kernel's module.
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, kernel);
   if (!symbol)
     return success();

@@ -61,7 +61,7 @@ Value Uniformity::findCause(ValueRange values) const {
   return {};
 }
 
-/// Finds the arguments that are non-uniform whatever runs the program.
+/// Finds the arguments that are non-uniform regardless of the caller.
 void Uniformity::begin(ProgramOp program) {
   // The host starts each unit of a lower level on a separate plan.
   bool hasOwnPlan =
@@ -118,8 +118,9 @@ void Uniformity::visitControl(RegionBranchOpInterface control) {
   }
 }
 
-/// Returns true if the results depend only on the operands: they are computed
-/// from the operands, or read where the operands specify.
+/// Returns true if the results depend only on the operands. The op computes
+/// them from the operands, or reads them from a place that the operands
+/// specify.
 static bool isFunction(Operation *op) {
   return isa_and_nonnull<UProgDialect, batch::BatchDialect, arith::ArithDialect,
                          math::MathDialect>(op->getDialect());
@@ -140,13 +141,13 @@ void Uniformity::visit(Operation *op) {
   if (auto control = dyn_cast<RegionBranchOpInterface>(op))
     return visitControl(control);
   Value cause = findCause(op->getOperands());
-  // A non-uniform value makes all values that are read from the cells
+  // Writing a non-uniform value makes all values read from the cells
   // non-uniform.
   if (auto put = dyn_cast<PutOp>(op)) {
     std::optional<Divergence> own = findOwnDivergence(op);
     join(put.getCells(), cause || !own ? cause : own->cause);
   }
-  // Threads run the region for different numbers, but together for all of them.
+  // Threads run the region for different numbers, but the result covers all.
   if (isa<ReduceOp, CompactOp>(op) && !cause)
     cause = findCause(op->getRegion(0).front().back().getOperands());
   for (Value result : op->getResults())
@@ -178,7 +179,7 @@ std::optional<Divergence> Uniformity::findDivergence(Operation *op) const {
 }
 
 /// Checks whether all units reach the ops that run a program. Returns true if
-/// it finds a divergence that was unknown.
+/// it finds a new divergence.
 bool Uniformity::enter(ProgramOp program) {
   if (entries.contains(program))
     return false;
