@@ -130,9 +130,8 @@ static void makeInputSources(ModuleOp module, func::FuncOp entry,
     }
 }
 
-/// Returns true if `use` needs the parameter as a row: among other values, in
-/// results or in loops. Kernels, views and functions with known parameters find
-/// the parameters by themselves.
+/// Returns true if `use` requires the parameter to be a row, as results and
+/// loops do. Kernels, views and functions with known parameters do not.
 static bool isRowOfParameter(OpOperand &use, const InstanceProgram &program,
                              const Sharedness &sharedness) {
   Operation *op = use.getOwner();
@@ -189,8 +188,8 @@ static void makeSources(ModuleOp module) {
     makeInputSources(module, program.getEntry(), symbols);
 }
 
-/// Marks facts that the patterns cannot see locally: ops whose space is already
-/// reserved, sources of views, and arguments that distinguish calls.
+/// Marks ops whose space is already reserved, sources of views, and arguments
+/// that distinguish calls. Patterns cannot find them locally.
 void ObjectBuilder::markProgram() {
   layout.forEachReserved([&](Operation *op) {
     op->setAttr(kReservedAttr, builder.getUnitAttr());
@@ -227,8 +226,8 @@ void ObjectBuilder::markProgram() {
                          layout.getSource(*parameter, getCountedRow(dim))));
     });
     if (program.isRecursive(function)) {
-      // Only structure is shared. Calls without a node are all treated as
-      // distinct.
+      // Only calls that take nodes are memoized. All calls without a node are
+      // treated as distinct.
       function->setAttr(rec::takesNode(function) ? kMemoizedAttr : kGuardedAttr,
                         builder.getUnitAttr());
       auto inspector =
@@ -236,7 +235,7 @@ void ObjectBuilder::markProgram() {
       if (layout.hasWaits() && inspector && !inspector->hasAttr(kMemoizedAttr))
         inspector->setAttr(kGuardedAttr, builder.getUnitAttr());
     }
-    // Calls may also differ in shared values if each passes its own constant.
+    // Calls may also differ in shared values if they pass different constants.
     for (BlockArgument argument : function.getArguments())
       if (!sharedness.getParameter(argument))
         function.setArgAttr(argument.getArgNumber(), kKeyAttr,
@@ -245,8 +244,8 @@ void ObjectBuilder::markProgram() {
 }
 
 /// Marks the loops and recursions of the program and of its inspectors, because
-/// numbers may determine how often they run. A traversal runs a function once
-/// for each node of the input, which bounds these calls.
+/// computed numbers may determine how often they run. A traversal runs a
+/// function once for each node of the input, which bounds its calls.
 void ObjectBuilder::numberCounted() {
   SymbolTable symbols(module);
   auto mark = [&](Operation *op) {
@@ -271,7 +270,7 @@ void ObjectBuilder::numberCounted() {
   }
 }
 
-/// Ends the run if an instance has used all its steps.
+/// Counts a step, and ends the run if the instance has no steps left.
 static void countStep(OpBuilder &builder, Location loc, IntegerAttr place) {
   ContextBuilder cb(builder, loc);
   Value left = cb.loadField(ContextField::stepsLeft);
@@ -293,8 +292,7 @@ static void countSteps(func::FuncOp function) {
     auto place = op->getAttrOfType<IntegerAttr>(kCountedAttr);
     if (!place)
       return;
-    // For a while loop, this is the body region, which the last round does not
-    // run.
+    // The body region of a while loop does not run in the last round.
     Region &body = op->getRegions().back();
     OpBuilder builder = OpBuilder::atBlockBegin(&body.front());
     countStep(builder, op->getLoc(), place);
@@ -412,8 +410,8 @@ void ObjectBuilder::guard(func::FuncOp function) {
   checkCall(builder, loc, here);
 }
 
-/// Wraps a function. A call with known arguments returns the memoized results,
-/// and recursion that is too deep ends the run.
+/// Wraps a function. A repeated call returns the memoized results, and a
+/// recursion that is too deep ends the run.
 void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   Location loc = function.getLoc();
   SmallVector<unsigned> keys;
@@ -481,7 +479,7 @@ LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
 }
 
 /// Creates the function that traverses the nodes of each instance in a range
-/// and calls its inspector.
+/// and calls the inspector for it.
 void ObjectBuilder::makeInspect() {
   Location loc = module.getLoc();
   inspectPoint = makeEntryPoint(kInspectPoint, 2);
@@ -641,8 +639,8 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
   LLVM::ReturnOp::create(builder, loc, value);
 }
 
-/// Sorts the functions by their use in the object: functions of the program,
-/// and functions created from it. Erases all others.
+/// Finds the functions that the object contains: functions of the program, and
+/// functions created from it. Erases all others.
 void ObjectBuilder::collectFunctions() {
   DenseSet<StringAttr> names;
   for (func::FuncOp function : program.getFunctions()) {
@@ -778,7 +776,7 @@ class ConvertBatchToLLVMPass
     Operation *object = symbols.lookup(BATCH_OBJECT_SYMBOL);
     if (object && !isa<func::FuncOp>(object))
       return;
-    // Functions of the model whose names the object uses are renamed.
+    // Rename functions of the model whose names the object needs.
     for (StringRef name : {StringRef(BATCH_OBJECT_SYMBOL),
                            StringRef(kInspectPoint), StringRef(kExecutePoint),
                            StringRef(kUnbatchedPoint), StringRef(kEmulatePoint),

@@ -158,8 +158,8 @@ void BranchOutliner::makeRound(scf::ForOp loop) {
 
 void BranchOutliner::makeCall() {
   const int64_t results = op->getNumResults();
-  // A loop around the op uses one frame for all rounds, because none is in use
-  // when the next round begins.
+  // A loop around the op uses one frame for all rounds, because no frame is in
+  // use when the next round begins.
   builder.setInsertionPointToStart(&function.front());
   Value frame = LLVM::AllocaOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),

@@ -74,7 +74,7 @@ static OpOperand *findInitial(BlockArgument argument, OpOperand *yielded) {
   auto loop = dyn_cast<scf::WhileOp>(parent);
   if (!loop || argument.getOwner() != loop.getAfterBody())
     return nullptr;
-  // The condition region forwards it, and otherwise only reads it.
+  // The condition region must only forward the argument and read it.
   Value before = loop.getBeforeArguments()[number];
   bool isForwarded =
       loop.getConditionOp().getArgs()[argument.getArgNumber()] == before &&
@@ -87,7 +87,7 @@ static OpOperand *findInitial(BlockArgument argument, OpOperand *yielded) {
   return isForwarded ? &loop.getInitsMutable()[number] : nullptr;
 }
 
-/// Assigns a row to `initial` that only the loop uses.
+/// Copies `initial` to a new row that only the loop uses.
 static void copyInitial(OpOperand &initial) {
   OpBuilder builder(initial.getOwner());
   Location loc = initial.getOwner()->getLoc();
@@ -104,8 +104,8 @@ static void copyInitial(OpOperand &initial) {
                   .getResult(0));
 }
 
-/// Returns true if result `result` may be written into the row of `row`, into
-/// which the invocation inserts.
+/// Returns true if `invoke` may write `result` into `row`, into which its
+/// kernel inserts. Copies the initial value of a loop if necessary.
 static bool placeInsert(InvokeOp invoke, OpResult result, Value row) {
   if (!isUsedBefore(row, invoke) || row.getParentBlock() != invoke->getBlock())
     return false;

@@ -223,8 +223,8 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
                         << " cannot be an argument or result of the entry";
 }
 
-/// Returns the lines of the model's text that a kernel computes, by file, in
-/// order.
+/// Returns the source lines of the model that a kernel computes, by file, in
+/// ascending order.
 static json::Object describeLines(KernelOp kernel) {
   std::map<std::string, std::set<int64_t>> lines;
   auto add = [&](Location loc) {

@@ -42,8 +42,8 @@ public:
       llvm::for_each(entry.second.ops, visit);
   }
   /// Returns the cells of a kernel's records that contain its operands, counted
-  /// from 1. The operands are the arguments that are not shared, counted from
-  /// 0. Operands that are equal in every record share a cell.
+  /// from 1. The operands are the arguments except parameters, counted from 0.
+  /// Operands that are equal in every record share a cell.
   ArrayRef<int64_t> getRecordCells(KernelOp kernel) const {
     return recordCells.find(kernel)->second;
   }

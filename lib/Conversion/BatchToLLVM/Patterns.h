@@ -27,18 +27,18 @@ LogicalResult checkInspectorPatterns(func::FuncOp function,
                                      const ObjectLayout &layout);
 
 /// Lowers the batch.concurrent ops of `function` and its loops with
-/// kConcurrentAttr. All other ops are already lowered. Each op becomes a
-/// function that runs a region or a round. The function is passed to the
-/// runtime. With `keepsRows`, the runtime sees which rows are results while
-/// some branches wait.
+/// kConcurrentAttr. All other ops must already be lowered. Each op becomes a
+/// call to the runtime, with a function that runs a region or a round. With
+/// `keepsRows`, the runtime can find the rows of results while some branches
+/// wait.
 void lowerConcurrent(func::FuncOp function, bool keepsRows);
 
-/// Lowers the batch.keep ops of `function`, whose other ops are already
+/// Lowers the batch.keep ops of `function`. All other ops must already be
 /// lowered. Each call of `function` has a BatchFrame (ABI.h) that contains the
 /// rows.
 void lowerKeepOps(FunctionOpInterface function);
 
-/// Links a frame on the stack. Its cells from `place` on are a BatchFrame with
+/// Links a frame on the stack. From cell `place` on, it is a BatchFrame with
 /// `rows` rows, none of which is set. Returns the address of the outer frame.
 Value enterFrame(OpBuilder &builder, Location loc, Value context, Value frame,
                  int64_t place, int64_t rows);

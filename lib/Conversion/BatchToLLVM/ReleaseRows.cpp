@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The unbatched code allocates rows for its tensors in an arena that only
-// grows. An iteration of a loop or a call is a scope. At its end, a scope frees
-// its rows except the rows of its results, if no other row can outlive it.
+// Unbatched code allocates rows for its tensors in a bump arena. Each call and
+// each iteration of a loop is a scope. If only the rows of its results can
+// outlive a scope, the scope frees its other rows when it ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ static bool isStructure(Type type) {
 }
 
 bool batch::ownsItsRows(ModuleOp module, ArrayRef<func::FuncOp> functions) {
-  // Rows of tables remain in place, and nodes and lists hold rows.
+  // Rows in tables, nodes and lists may outlive a call.
   if (!module.getOps<TableOp>().empty())
     return false;
   return llvm::all_of(functions, [](func::FuncOp function) {
@@ -93,7 +93,7 @@ static void release(Operation *op, Value mark) {
 }
 
 void batch::releaseRows(func::FuncOp function) {
-  // Rows can be kept only if the size of the scope's results is known.
+  // The scope can only keep rows of results if their sizes are known.
   auto isKnown = [](Operation *terminator) {
     return llvm::all_of(terminator->getOperandTypes(), [](Type type) {
       auto tensor = dyn_cast<RankedTensorType>(type);

@@ -13,9 +13,9 @@
 
 namespace mlir::batch {
 
-/// Returns true if no row of `functions`, the instance program, outlives a call
-/// or an iteration of a loop except in its results, because no node, list or
-/// table holds it.
+/// Returns true if only the rows of results outlive the calls and loop
+/// iterations of `functions`, the instance program. This requires that no node,
+/// list or table refers to a row.
 bool ownsItsRows(ModuleOp module, ArrayRef<func::FuncOp> functions);
 
 /// Makes `function` free the rows that its calls and the iterations of its

@@ -26,7 +26,7 @@ public:
       : constants(constants) {}
 
   /// Counts the maximum number of objects that one run of `block` adds, by
-  /// kind. Returns false if a call hides them.
+  /// kind. Returns false if a call may add other objects.
   bool count(Block &block, bool inLoop, llvm::MapVector<Kind, int64_t> &most);
 
   llvm::MapVector<Kind, SmallVector<Operation *>> adders;

@@ -33,7 +33,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Target machine, and the facts about it that passes need.
+/// Target machine, and the properties that passes need.
 struct Target {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::string triple, cpu;
@@ -179,7 +179,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
     return success();
   }
   gpu.chip = getChip(module, options);
-  // The code also runs on later chips.
+  // The code must also run on later chips, which may have less of it.
   if (options.chip.empty() && options.sharedMemory < 0)
     gpu.sharedMemory = getChipFacts("").sharedMemory;
   const VendorFacts *vendor = findVendor(gpu.chip);
@@ -195,7 +195,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
   return success();
 }
 
-/// Runs the passes, then translates and optimizes.
+/// Runs the passes, translates the module to LLVM IR and optimizes it.
 static FailureOr<std::unique_ptr<llvm::Module>>
 makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
                const CompileOptions &options, Target &target) {
@@ -243,9 +243,8 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   for (llvm::Function &function : *llvmModule) {
     if (function.isDeclaration())
       continue;
-    // A function of the model is not a function of the C library, whatever its
-    // name. Otherwise LLVM would call it instead of the library function with
-    // the same name.
+    // Rename functions of the model whose names are also in the C library. LLVM
+    // would otherwise call them instead of the library functions.
     llvm::LibFunc known;
     if (library.getLibFunc(function.getName(), known))
       function.setName("batch." + function.getName());

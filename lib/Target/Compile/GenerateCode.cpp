@@ -22,8 +22,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Approximate number of instructions of a piece. A smaller piece would not be
-/// worth reading the module once more.
+/// Approximate number of instructions of a piece. Each piece reads the whole
+/// module, so smaller pieces do not pay off.
 constexpr unsigned pieceSize = 4096;
 constexpr unsigned mostPieces = 32;
 
@@ -40,7 +40,7 @@ static bool emitObject(llvm::Module &module, llvm::TargetMachine &machine,
   return true;
 }
 
-/// Creates another machine of the same kind, for another thread.
+/// Creates a copy of `machine` for another thread.
 static std::unique_ptr<llvm::TargetMachine>
 copyMachine(const llvm::TargetMachine &machine) {
   return std::unique_ptr<llvm::TargetMachine>(
@@ -52,8 +52,7 @@ copyMachine(const llvm::TargetMachine &machine) {
 
 namespace {
 
-/// Assignment of functions to pieces. It depends only on the module, and not on
-/// the machine that compiles it.
+/// Assignment of functions to pieces, which depends only on the module.
 struct Pieces {
   explicit Pieces(llvm::Module &module) {
     std::vector<llvm::Function *> functions;
@@ -94,8 +93,8 @@ static void shareAmongPieces(llvm::GlobalValue &symbol) {
   symbol.setVisibility(llvm::GlobalValue::HiddenVisibility);
 }
 
-/// Writes the functions of `module`, with variables that are only declared, and
-/// returns the bitcode. `module` keeps the variables.
+/// Moves the functions of `module` to bitcode, in which variables are only
+/// declared. The variables remain in `module`.
 static llvm::SmallVector<char, 0> takeFunctions(llvm::Module &module) {
   llvm::SmallVector<std::pair<llvm::GlobalVariable *, llvm::Constant *>> values;
   for (llvm::GlobalVariable &variable : module.globals())

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The linker in the LLVM archives can optimize at link time, for every target
-// and with the extensions with which LLVM was built, such as Polly. Objects
-// here are linked without these optimizations. The functions below do nothing.
-// They replace extensions and the targets that no object has (BATCH_LEFT_OUT),
-// so that these are not linked.
+// The linker in the LLVM archives can optimize at link time, so it refers to
+// every target and extension of LLVM, such as Polly. Batch links objects
+// without these optimizations. The functions below do nothing. They replace the
+// extensions and the unused targets (BATCH_LEFT_OUT), which are then not
+// linked.
 //
 //===----------------------------------------------------------------------===//
 

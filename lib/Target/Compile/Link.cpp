@@ -69,7 +69,7 @@ private:
   int descriptor;
 };
 
-/// Pipe whose bytes a thread collects while it is open.
+/// Pipe with a thread that collects its bytes until the pipe is closed.
 class CollectingPipe {
 public:
   CollectingPipe() {
@@ -135,7 +135,7 @@ private:
 
 } // namespace
 
-/// Runs the linker, of which a process has only one.
+/// Runs the linker. A process can run it only once at a time.
 static LogicalResult link(Location loc, ArrayRef<const char *> arguments) {
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
@@ -143,7 +143,7 @@ static LogicalResult link(Location loc, ArrayRef<const char *> arguments) {
   HiddenOptions hidden;
   llvm::raw_string_ostream stream(messages);
   // With crash recovery, the linker also returns after fatal errors. Such
-  // errors leave its context behind, which the next run replaces.
+  // errors do not free its context, but the next run replaces it.
   llvm::CrashRecoveryContext::Enable();
   lld::Result result =
       lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
@@ -180,7 +180,7 @@ LogicalResult mlir::batch::linkSharedObject(Location loc,
   if (failed(link(loc, arguments)))
     return failure();
   std::string &bytes = shared.close();
-  // The runtime checks length and checksum.
+  // Append the length and checksum, which the runtime checks.
   bytes += batchrt::sealOf(bytes.data(), bytes.size());
   if (llvm::Error error = writeOutputFile(path, bytes))
     return emitError(loc) << "cannot write '" << path

@@ -12,9 +12,9 @@
 
 namespace mlir::batch {
 
-/// Links object files, of any target, into the shared object `path`, which is
-/// written atomically. The shared object needs no library, because every
-/// program contains the C functions that it calls.
+/// Links object files of any target into the shared object `path`. Writes the
+/// file atomically. The shared object needs no library, because the host
+/// contains the C functions that it calls.
 LogicalResult linkSharedObject(Location loc, ArrayRef<ObjectFile> objects,
                                StringRef path);
 

@@ -58,10 +58,10 @@ public:
 
 } // namespace
 
-/// A function with more control-flow loops than this is optimized in pieces.
-/// The time of LLVM loop unrolling and strength reduction grows faster than
-/// linearly with the number of loops in a function, because these passes
-/// repeatedly forget and expand the sums of the values that all loops count.
+/// Maximum number of control-flow loops in a function that is optimized as a
+/// whole. The time of LLVM loop unrolling and strength reduction grows faster
+/// than linearly with this number, because these passes repeatedly discard and
+/// expand scalar evolutions of all loops.
 static constexpr int kMostLoops = 32;
 
 /// Returns true if a function has too many outermost loops that call functions,
@@ -91,7 +91,7 @@ void mlir::batch::optimizeModule(llvm::Module &module,
     first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     first.addPass(llvm::EarlyCSEPass());
     first.addPass(llvm::SimplifyCFGPass());
-    // The loops of kernels are unrolled in small functions, before inlining.
+    // Unroll the loops of kernels before inlining, in small functions.
     if (llvm::any_of(module, hasManyLoops))
       first.addPass(
           llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
@@ -139,9 +139,8 @@ private:
 } // namespace
 
 /// Returns the passes of level 1. Loops of kernels are already vectorized and
-/// unrolled for their target, so level 1 only cleans up. It omits the passes
-/// that take most of the time of the standard LLVM levels and find next to
-/// nothing.
+/// unrolled for their target, so level 1 only cleans up. It omits passes that
+/// take most of the time at the standard LLVM levels but find next to nothing.
 static llvm::ModulePassManager cleanUp() {
   llvm::FunctionPassManager first, passes;
   first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -167,8 +166,8 @@ static llvm::ModulePassManager cleanUp() {
 
 namespace {
 /// Rewrites loads, stores, selects and phis of bf16 to work on bits. Arithmetic
-/// is already in f32. For a CPU without bf16, LLVM would widen other values to
-/// f32 and call a library to narrow them again.
+/// is already in f32. On a CPU without bf16, LLVM would otherwise widen these
+/// values to f32 and call a library to narrow them again.
 class BitsOfNumbers {
 public:
   explicit BitsOfNumbers(llvm::Function &function)
@@ -232,7 +231,7 @@ private:
       return builder.CreateSelect(select->getCondition(),
                                   toBits(select->getTrueValue()),
                                   toBits(select->getFalseValue()));
-    // LLVM passes create these from code that works on bits.
+    // LLVM passes create these ops from code that works on bits.
     llvm::Value *sign = llvm::ConstantInt::get(type, 0x8000);
     llvm::Value *others = llvm::ConstantInt::get(type, 0x7FFF);
     if (old.getOpcode() == llvm::Instruction::FNeg)
@@ -270,8 +269,8 @@ private:
     old.eraseFromParent();
   }
 
-  /// Makes all users of a number read its bits, which are created at `place`,
-  /// so no number crosses blocks.
+  /// Creates the bits of a number at `place`. All users then read the bits, so
+  /// no number crosses blocks.
   void pass(llvm::Value &number, llvm::Instruction *place) {
     if (!isNumber(number) || number.use_empty())
       return;
@@ -289,7 +288,7 @@ private:
     }
   }
 
-  /// Removes casts from bits to numbers and back.
+  /// Removes pairs of casts from bits to numbers and back.
   void removeCasts() {
     for (llvm::Instruction &instruction :
          llvm::make_early_inc_range(llvm::instructions(function))) {

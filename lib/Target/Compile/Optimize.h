@@ -22,8 +22,8 @@ namespace mlir::batch {
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                     unsigned level);
 
-/// Runs, after them, the passes that process one function at a time, and the
-/// passes that all levels need.
+/// Runs the passes that process one function at a time, and the passes that all
+/// levels need. Call this after optimizeModule().
 void optimizeFunctions(llvm::Module &module, llvm::TargetMachine &machine,
                        unsigned level, Sanitizer sanitizer);
 

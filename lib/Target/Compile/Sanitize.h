@@ -14,7 +14,7 @@
 namespace mlir::batch {
 
 /// Marks a function whose memory accesses will be checked. Call this before
-/// optimization, which then adds no accesses that the program does not have.
+/// optimization, which adds no accesses to marked functions.
 void markChecked(llvm::Function &function, Sanitizer sanitizer);
 
 /// Makes the marked functions call the sanitizer at each memory access. Call

@@ -31,14 +31,14 @@ static constexpr VendorFacts kVendors[] = {
 static constexpr const VendorFacts &kNVIDIA = kVendors[0];
 
 namespace {
-/// Facts about one chip. Unknown numbers have the defaults below.
+/// Properties of one chip. Unknown properties have the defaults below.
 struct Chip {
   StringLiteral name;
   int64_t sharedKilobytes = 48;
   int64_t multiprocessors = 108;
 };
 
-/// Feature that NVIDIA chips have from a certain number on.
+/// Feature of the NVIDIA chips whose number is at least `first`.
 struct Feature {
   bool ChipFacts::*has;
   unsigned first;
