@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The size of a slice may be computed, as for the first `t` rows of a cache.
-// Tensors that are computed from the slice have the same extent and stay in the
-// kernel. Each such tensor becomes a tensor with the maximum number of rows of
-// the slice, whose rows from `t` on are unused. A reduction leaves its result
-// unchanged at these rows, and code generators do not run it there. A read of
-// such a row is out of range, and an insert of the tensor omits these rows. The
-// size is checked like an index.
+// A kernel may compute the size of a slice, such as the first `t` rows of a
+// cache. Tensors that are computed from the slice have the same extent and
+// remain in the kernel. Each such tensor becomes a tensor with the maximum
+// number of rows, of which the rows from `t` on are unused. Reductions skip
+// these rows, and code generators do not run them there. A read of such a row
+// is out of range, and an insert of the tensor omits these rows. The size is
+// checked like an index.
 //
 //===----------------------------------------------------------------------===//
 
@@ -226,8 +226,8 @@ void PrefixRewriter::rewriteLinalg(linalg::LinalgOp op) {
 // Slices, elements, inserts
 //===----------------------------------------------------------------------===//
 
-/// Builds a slice with a computed size at a computed position. Each row is a
-/// read.
+/// Builds a slice with a computed size at a computed position by reading its
+/// elements.
 Value PrefixRewriter::readWindow(tensor::ExtractSliceOp slice) {
   Location loc = slice.getLoc();
   RankedTensorType type = extents.getBounded(slice);
@@ -338,7 +338,7 @@ LogicalResult PrefixRewriter::rewriteInsert(tensor::InsertSliceOp insert) {
   SmallVector<IteratorType> iterators(type.getRank(), IteratorType::parallel);
   Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
                                         type.getElementType());
-  // Sizes are created before the body that captures them.
+  // Create sizes before the body that captures them.
   SmallVector<Value> counts;
   for (auto [dim, size] : llvm::enumerate(insert.getMixedSizes())) {
     auto own = llvm::find(kept, dim);

@@ -218,7 +218,7 @@ SplitRaggedReduction::matchAndRewrite(linalg::LinalgOp op,
 }
 
 void mlir::batch::decomposeReductions(KernelOp kernel) {
-  // A walk does not visit the ops that it creates.
+  // Use two walks, because a walk does not visit the ops that it creates.
   RewritePatternSet first(kernel.getContext()), second(kernel.getContext());
   first.add<DropReducedDims>(kernel.getContext());
   walkAndApplyPatterns(kernel, std::move(first));

@@ -188,7 +188,7 @@ struct DropCast : OpRewritePattern<tensor::CastOp> {
 };
 
 /// Converts constant positions of a slice to attributes. In operators, all
-/// other positions are values of their tasks.
+/// other positions are per-task values.
 template <class SliceOp>
 struct FoldPositions : OpRewritePattern<SliceOp> {
   using OpRewritePattern<SliceOp>::OpRewritePattern;
@@ -297,7 +297,7 @@ DecomposeStridedInsert::matchAndRewrite(tensor::InsertSliceOp insert,
                                        "has no strides, or unknown ones");
 
   rewriter.setInsertionPoint(insert);
-  // Rows of the destination that the slice covers, with their other elements.
+  // Rows that the slice covers, including their elements outside the slice.
   int64_t dim = strided - strides.begin(), stride = *strided;
   int64_t offset = insert.getStaticOffsets()[dim];
   int64_t count = insert.getStaticSizes()[dim];

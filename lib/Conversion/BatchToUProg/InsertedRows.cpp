@@ -55,10 +55,10 @@ SetVector<Value> InsertedRows::findOwned(Value value) const {
   return owned;
 }
 
-/// Decides whether `invoke` inserts into the row of `root`. Every value that
-/// the operand may be must come from a kernel through last uses only, or be
-/// copied before a loop. No alias of these values, such as the result of a loop
-/// without rounds, may be read by `invoke` or afterwards.
+/// Returns true if `invoke` can insert into the row of `root`. A kernel must
+/// have created every value that `root` may be, and only last uses may have
+/// forwarded it, or a loop must copy it. Neither `invoke` nor later code may
+/// read aliases of these values, such as the result of a loop without rounds.
 bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
   SetVector<Value> owned = findOwned(root.get());
   if (!takes(&root, owned))

@@ -22,12 +22,12 @@ class InsertedRows {
 public:
   explicit InsertedRows(func::FuncOp function);
 
-  /// Returns the operand into whose row result `result` of an invocation is
-  /// written.
+  /// Returns the operand whose row an invocation overwrites with `result`, or
+  /// null.
   OpOperand *getRoot(OpResult result) const { return roots.lookup(result); }
-  /// Returns true if a row that may contain `value` is written to.
+  /// Returns true if an insert may change a row that contains `value`.
   bool isChanged(Value value) const { return changed.contains(value); }
-  /// Returns true if a loop gets a copy of this operand instead of the operand.
+  /// Returns true if a loop must take a copy of its initial value `initial`.
   bool isCopied(OpOperand &initial) const { return copied.contains(&initial); }
 
 private:

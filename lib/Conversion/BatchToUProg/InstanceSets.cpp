@@ -19,8 +19,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Instances that run a piece of control flow: the members in a list, or all
-/// members (starting at 0) if there is no list.
+/// Instances that run a piece of control flow: the members in a list, or the
+/// first `count` members if there is no list.
 struct InstanceSet {
   Value list;
   Value count;
@@ -28,8 +28,8 @@ struct InstanceSet {
 
 /// Builds the program for a set of instances. A value of the program for one
 /// instance is either the same for all instances, or has a cell for each
-/// member. Code that instances run by themselves is collected in a `uprog.each`
-/// until an op must run for all instances.
+/// member. A `uprog.each` collects code that instances run by themselves, until
+/// an op must run for all instances.
 class ProgramWidener {
 public:
   ProgramWidener(uprog::ProgramOp one, uprog::ProgramOp many)
@@ -73,11 +73,11 @@ private:
   OpBuilder builder;
   Value first, instance;
   InstanceSet all;
-  IRMapping uniform; ///< values that are the same for all
+  IRMapping uniform; ///< values that are the same for all instances
   DenseMap<Value, Value> cells;
   DenseMap<Value, Value> tasksOf; ///< tasks by step of a site
   Value rounds;                   ///< cells with counted rounds of members
-  /// Op that collects code of instances, and the values that are known in it.
+  /// Op that collects code of instances, and the values available in it.
   uprog::EachOp each;
   Value number, member;
   IRMapping known;
@@ -191,7 +191,7 @@ void ProgramWidener::adapt(Operation *op) {
           at, round.getLoc(), before,
           count ? count
                 : arith::ConstantIndexOp::create(at, round.getLoc(), 1));
-      // The sum is unsigned, and later sums do not overflow.
+      // Limit the unsigned sum, so later sums do not overflow.
       if (count)
         after = arith::MinUIOp::create(
             at, round.getLoc(), after,
@@ -251,7 +251,7 @@ void ProgramWidener::forwardValues(Location loc, const InstanceSet &set,
       llvm::map_to_vector(from, [&](Value value) { return get(value); });
   for (auto [target, value] : llvm::zip_equal(to, values))
     put(target, value);
-  // Known values may just have been overwritten.
+  // The assignments may have overwritten known values.
   endEach();
 }
 
@@ -266,8 +266,8 @@ Value ProgramWidener::makeList(Location loc) {
       kSetCapacity);
 }
 
-/// Lists the members of a set for which a predicate holds, in `list` or, if it
-/// is null, in a new list.
+/// Stores the members of a set for which a predicate holds in `list`, or in a
+/// new list if `list` is null.
 InstanceSet ProgramWidener::filter(Location loc, const InstanceSet &set,
                                    Value list, function_ref<Value()> holds) {
   endEach();
@@ -328,7 +328,7 @@ void ProgramWidener::runOneByOne(ArrayRef<Operation *> ops,
       if (!isa<uprog::TasksType, uprog::StepType>(value.getType()))
         put(value, computed);
   }
-  // The next instance uses the same scratch memory.
+  // The next instance reuses the scratch memory.
   if (llvm::any_of(ops, llvm::IsaPred<uprog::RunOp>))
     uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
 }
@@ -596,7 +596,7 @@ void batch::readByAddress(KernelOp kernel) {
 uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp program,
                                        const Twine &name) {
   OpBuilder builder(program);
-  // Copies that are used in turn would need a counter for each instance.
+  // Rows with `in_turn` would need a counter for each instance.
   uprog::ProgramOp one = program.clone();
   builder.insert(one);
   one.walk([](uprog::RowOp row) { row.setInTurn(false); });
@@ -612,7 +612,7 @@ uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp program,
   ProgramWidener(one, many).run();
   eraseDeadCode(many);
   one.erase();
-  // Tasks have their own rows.
+  // Each task has its own rows.
   auto module = program->getParentOfType<ModuleOp>();
   Builder attributes(module.getContext());
   many.walk([&](uprog::TasksOp tasks) {

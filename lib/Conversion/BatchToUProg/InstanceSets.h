@@ -23,14 +23,13 @@ uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc, StringRef name,
 /// Makes a kernel read the row of each task at its own address.
 void readByAddress(KernelOp kernel);
 
-/// Creates a program for a set of instances from `together`, the program for
-/// one instance, and inserts it next to `together`. Its arguments are the first
+/// Creates a program for a set of instances from `program`, which runs one
+/// instance, and inserts it next to `program`. Its arguments are the first
 /// instance and the number of instances. Each unit computes the control flow of
-/// all instances for itself. A branch runs each way for the instances that take
-/// it, and a loop runs for those that are still in it. A task becomes a batch
-/// of the tasks of these instances, and no instance runs code of paths that it
-/// does not take. Existing batches, of rounds of a loop, run for one instance
-/// after another. The program contains its barriers.
+/// all instances for itself. A branch runs each path for the instances that
+/// take it, and a loop runs for the instances that have not left it. The tasks
+/// of these instances form a batch. Existing batches, of several rounds of a
+/// loop, run for one instance after another. The program contains its barriers.
 uprog::ProgramOp makeSetProgram(uprog::ProgramOp program, const Twine &name);
 
 } // namespace mlir::batch

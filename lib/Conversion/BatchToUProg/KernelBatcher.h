@@ -24,8 +24,8 @@ namespace mlir::batch {
 /// from such rows. Emits an error and fails if an op has no such form.
 LogicalResult decomposePrefixes(KernelOp kernel);
 
-/// Attribute of the select that computes the index of a read. The index is 0
-/// where the condition is false. There is then nothing to read, not even at 0.
+/// Attribute of the select that computes the index of a read. If the condition
+/// is false, the index is 0, and there is nothing to read, not even at 0.
 inline constexpr llvm::StringLiteral kExistsAttr = "exists";
 
 /// Returns `index` if it is less than `limit`. Otherwise returns 0, and the
@@ -119,7 +119,7 @@ private:
   void batchSoftmax(linalg::SoftmaxOp op);
   LogicalResult batchOtherDialect(Operation *op);
 
-  /// Offsets, sizes and strides of a slice, after those of the rows.
+  /// Offsets, sizes and strides of a slice, preceded by those of the rows.
   struct Slice {
     SmallVector<OpFoldResult> offsets, sizes, strides;
   };
@@ -189,8 +189,8 @@ private:
   /// it.
   Value checkPosition(OpBuilder &nested, Operation *op, Value position,
                       Value dest, unsigned dim, int64_t count, int64_t step);
-  /// Returns `value`. If it depends on the row that `op` writes, returns it in
-  /// its own memory.
+  /// Returns `value`, or a copy of it in memory if it depends on the row that
+  /// `op` writes.
   Value readBefore(Operation *op, Value value);
 
   //===--------------------------------------------------------------------===//

@@ -61,8 +61,8 @@ void LockstepBuilder::makeLaneOps(BlockOp block, bool prologue) {
   LaneOpsOp::create(builder, block.getLoc(), lanes, name, prologue);
 }
 
-/// Reports, for each result that may be in the row of a variable, whether it
-/// is.
+/// Emits a remark for each result that may be in the row of a variable, with
+/// whether it is.
 void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
   MachineLayout layout(machine);
   for (OpResult result : invoke->getResults()) {
@@ -84,7 +84,7 @@ void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
   }
 }
 
-/// Runs the kernel of a block: reads of variables gather rows by lane.
+/// Runs the kernel of a block, which gathers the rows of variables by lane.
 LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
   Location loc = invoke.getLoc();
   auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());

@@ -29,7 +29,7 @@ static Operation *getWriter(uprog::RowOp row) {
   return row;
 }
 
-/// Returns true if the row is read by `writer` or later.
+/// Returns true if `writer` or later code reads the row.
 static bool isRead(Value row, Operation *writer) {
   return llvm::is_contained(writer->getOperands(), row) ||
          isLiveAfter(row, writer);
@@ -39,7 +39,7 @@ static bool isRead(Value row, Operation *writer) {
 /// barrier.
 static constexpr int64_t kMostTurnBytes = 1 << 16;
 
-/// Makes the row of a loop's temporary alternate between two copies.
+/// Makes the row of a temporary in a loop alternate between two copies.
 static void takeTurns(uprog::RowOp row, uprog::BufferOp buffer) {
   int64_t bytes = getRowBytes(cast<RankedTensorType>(buffer.getType()));
   if (!row->getParentOfType<LoopLikeOpInterface>() || bytes > kMostTurnBytes)
@@ -50,7 +50,7 @@ static void takeTurns(uprog::RowOp row, uprog::BufferOp buffer) {
 
 void batch::planBuffers(uprog::ProgramOp program) {
   StructuredFlow flow(program);
-  // For each buffer, the values that may be its rows.
+  // For each `uprog.row`, the values that may refer to its row.
   DenseMap<Value, SmallVector<Value>> rows;
   auto collect = [&](Value value) {
     if (!isa<uprog::RowType>(value.getType()))

@@ -13,9 +13,9 @@
 namespace mlir::batch {
 
 /// Makes every `uprog.row` of a program avoid the rows of its buffer that are
-/// still read when it is written. The buffer gets a copy for each of these rows
-/// and one more. In a loop, small rows that nothing forwards alternate between
-/// two copies. Each buffer has one such op.
+/// still needed when the new row is written. The buffer gets a copy for each of
+/// these rows and one more. In a loop, small rows that nothing forwards
+/// alternate between two copies. Each buffer must have only one `uprog.row`.
 void planBuffers(uprog::ProgramOp program);
 
 } // namespace mlir::batch

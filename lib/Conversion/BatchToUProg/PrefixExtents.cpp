@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns true if equivalent ops compute both from the same values.
+/// Returns true if equivalent ops compute `a` and `b` from the same operands.
 static bool isSame(Value a, Value b) {
   if (a == b)
     return true;
@@ -103,13 +103,13 @@ void Extents::visitSlice(tensor::ExtractSliceOp slice) {
     setSize(slice, place, cast<Value>(slice.getMixedSizes()[dim]));
     int64_t stride = slice.getStaticStrides()[dim];
     if (source.isDynamicDim(dim)) {
-      // A slice with a computed extent covers all of it.
+      // A slice covers all of a computed extent.
       unite(slice, place, {slice.getSource(), dim});
       continue;
     }
     if (ShapedType::isDynamic(stride) || stride < 1)
       continue;
-    // At a computed position, each row is also checked.
+    // If the position is computed, each row is also checked.
     int64_t offset = slice.getStaticOffsets()[dim];
     int64_t rest =
         source.getDimSize(dim) - (ShapedType::isDynamic(offset) ? 0 : offset);

@@ -43,8 +43,7 @@ public:
   Extent *find(Value value, unsigned dim);
   /// Returns the extents of the loops of `op` in the same way.
   SmallVector<Extent *> findLoops(linalg::LinalgOp op);
-  /// Returns an op with two extents where one extent is needed, or null if
-  /// there is none.
+  /// Returns an op that requires different extents to be equal, or null.
   Operation *getConflict() const { return conflict; }
   /// Assigns the extents of `old` to `made`, which has the same rank.
   void copy(Value old, Value made);

@@ -59,8 +59,8 @@ static void runSets(OpBuilder &builder, Location loc, uprog::ProgramOp program,
                        ValueRange{first, size});
 }
 
-/// Creates the program for a mini-batch. If instances do not run in sets, all
-/// units get equally many, and all units together run the remaining instances.
+/// Creates the program for a mini-batch. If instances do not run in sets, each
+/// unit runs equally many, and all units together run the remaining instances.
 static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(entry->getBlock());

@@ -72,7 +72,7 @@ static bool runsAhead(KernelOp kernel) {
 }
 
 /// Returns the layers of the tasks of a loop. With order `rounds`, the caller
-/// merges all layers except the layer that needs only the number of the round.
+/// merges all layers except the one that needs only the round number.
 LoopLayers Replicator::findLayers(LoopLikeOpInterface loop) {
   auto isStored = [&](Value value) {
     auto invoke = value.getDefiningOp<InvokeOp>();
@@ -89,7 +89,7 @@ LoopLayers Replicator::findLayers(LoopLikeOpInterface loop) {
   return LoopLayers(loop, {multiplies, multiplies, isStored});
 }
 
-/// Creates a row for the tensors that many rounds produce for a result.
+/// Creates a row for the tensors of a result in all rounds of a group.
 Value Replicator::makeGroupRow(OpResult result) {
   auto type = cast<RankedTensorType>(result.getType());
   SmallVector<int64_t> shape = {kAheadRounds};
@@ -164,8 +164,7 @@ LogicalResult Replicator::runAhead(RoundGroup &group, InvokeOp invoke) {
   return success();
 }
 
-/// Converts the ops of a layer, and the ops of the round that any layer may
-/// need.
+/// Converts the ops of a layer, and the free ops, which any layer may need.
 LogicalResult Replicator::convertOps(const RoundGroup &group, unsigned layer) {
   for (Operation &op : group.loop.body.without_terminator())
     if ((group.layers.isFree(&op) || group.isOf(layer, op)) &&
@@ -244,9 +243,9 @@ static uprog::BranchOp makeBranch(OpBuilder &builder, Location loc,
 }
 
 namespace {
-/// Result that later layers of a wavefront read. Waves carry its values from
-/// the previous `count` waves, latest first, in the arguments starting at
-/// `first`.
+/// Result that later layers of a wavefront read. The loop over waves carries
+/// the values of the last `count` waves, latest first, in arguments from
+/// `first` on.
 struct DelayedResult {
   OpResult result;
   unsigned layer, first, count;
@@ -301,7 +300,7 @@ LogicalResult Replicator::convertWavefront(RoundGroup &group,
   builder.setInsertionPointToEnd(&block);
   uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
 
-  // A task gets the row of its result before it is known whether the task runs.
+  // The row of a task's result is created before the branch that may run it.
   // Carried values change after all layers have read them.
   SmallVector<Value> now(rounds.getRegionIterArgs()), next = now;
   auto getNow = [&](unsigned index) { return now[index]; };

@@ -95,8 +95,8 @@ LogicalResult NodeConverter::convert(rec::ConstructOp construct) {
   return success();
 }
 
-/// Returns true if only kernels and control flow read a value where it is
-/// created, and neither other nodes nor the host reads it.
+/// Returns true if only kernels and control flow of the same node read a value,
+/// and neither other nodes nor the host reads it.
 static bool isTemporary(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
     return isa<InvokeOp, tensor::ExtractOp>(user);
@@ -113,8 +113,8 @@ Value NodeConverter::makeRow(OpResult result, const Twine &name) {
   return makeRow(result.getLoc(), name, result.getType());
 }
 
-/// Creates a `uprog.node_rows` for tensors of nodes, and the row of the current
-/// node in it.
+/// Creates a `uprog.node_rows` for tensors of nodes. Returns the row of the
+/// current node.
 Value NodeConverter::makeRow(Location loc, const Twine &name, Type type) {
   OpBuilder atModule(loc.getContext());
   auto rows = uprog::NodeRowsOp::create(
@@ -125,8 +125,8 @@ Value NodeConverter::makeRow(Location loc, const Twine &name, Type type) {
                                   FlatSymbolRefAttr::get(unique), node);
 }
 
-/// Returns true if a tensor is in a buffer that is overwritten after the node,
-/// because a loop has created it or the recursion is called with it.
+/// Returns true if a tensor is in a buffer that may be overwritten after the
+/// node, because a loop creates it or the recursion takes it as an argument.
 bool NodeConverter::isInBuffer(Value tensor) const {
   return llvm::any_of(flow->getOrigins(tensor), [&](Value origin) {
     if (auto argument = dyn_cast<BlockArgument>(origin))
@@ -240,8 +240,8 @@ LogicalResult NodeConverter::convertNode(func::FuncOp function,
 }
 
 /// Converts a call to a recursive function to a loop over the nodes up to the
-/// node that the call receives. At most one of the functions takes the type of
-/// each node.
+/// node that the call takes. No two of the functions take the same type of
+/// node.
 LogicalResult NodeConverter::convertRecursion(func::CallOp call) {
   OpBuilder &builder = rest.builder;
   Location loc = call.getLoc();

@@ -18,8 +18,8 @@ namespace mlir::batch {
 /// Converts the ops of an instance on values of algebraic data types. A match
 /// becomes a branch. A recursion becomes a loop over the nodes of the instance,
 /// children first. The loop stores the results of each node, and a recursive
-/// call becomes a read of the stored results of its node. A tensor among them
-/// is in a row that belongs to the node.
+/// call becomes a read of the stored results of its node. Tensor results are in
+/// rows that belong to the node.
 class NodeConverter {
 public:
   /// Interface to the converter of the rest of a program.

@@ -72,7 +72,7 @@ Value Replicator::getValue(OpOperand &operand) {
   std::optional<int64_t> parameter = sharedness.getParameter(value);
   Value found = mapping.lookupOrNull(value);
   if (!found && parameter) {
-    // A parameter where other values may occur.
+    // Where other values may occur, a parameter is a row.
     SourceOp source = getOrCreateSource(
         module, symbols, cast<RankedTensorType>(value.getType()), *parameter);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -205,7 +205,7 @@ LogicalResult Replicator::convertRegion(Region &from, Region &to) {
   return convertBlock(from.front());
 }
 
-/// Returns true for the number 1.
+/// Returns true for the constant 1.
 static bool isOne(Value value) { return matchPattern(value, m_One()); }
 
 /// Returns true for a number that does not depend on inputs: it is computed
@@ -222,9 +222,9 @@ static bool isFixed(Value value) {
          llvm::all_of(op->getOperands(), isFixed);
 }
 
-/// Returns the upper bound, or the lower one if the instance may not run that
-/// many rounds. A loop over fixed numbers is not counted. If several instances
-/// run together, its bounds are the same for all of them.
+/// Returns the upper bound, or the lower bound if the instance may not run that
+/// many rounds. Loops over fixed numbers are not counted. Their bounds are the
+/// same for all instances that run together.
 Value Replicator::limitRounds(scf::ForOp loop, Value lower, Value upper,
                               Value step) {
   if (isFixed(loop.getLowerBound()) && isFixed(loop.getUpperBound()) &&
@@ -268,7 +268,7 @@ LogicalResult Replicator::convert(scf::WhileOp loop) {
   if (failed(convertRegion(loop.getBefore(), converted.getBefore())) ||
       failed(convertRegion(loop.getAfter(), converted.getBody())))
     return failure();
-  // Nothing else bounds the rounds.
+  // Limit the number of rounds, which nothing else bounds.
   auto condition =
       cast<uprog::ConditionOp>(converted.getBefore().front().back());
   OpBuilder::InsertionGuard guard(builder);

@@ -23,7 +23,7 @@ struct CountedLoop {
   LoopLikeOpInterface op;
   Block &body;
   Value lower, upper, step; ///< values in the program
-  /// Maps the values that depend on the number of a round, given that number.
+  /// Maps the values that depend on the round number, given this number.
   std::function<void(Value)> mapRound;
   Block::BlockArgListType carried; ///< other arguments of the body
   SmallVector<Value> inits;        ///< initial values in the program

@@ -5,21 +5,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An insert of a slice or an element at positions that code generators do not
-// know becomes a linalg.generic over the destination. Each element is the
+// An insert of a slice or an element at computed positions becomes a
+// linalg.generic over the destination. Each element of the result is the
 // inserted element inside the slice, and the element of the destination
 // elsewhere. Positions are checked like the positions of reads
 // (VectorizeReads.cpp).
 //
-// Whether an element is inside the slice depends on the columns only if the
-// slice does not cover all of them, so whole rows are written as vectors.
+// If the slice covers all columns, each row is either inside or outside of it,
+// so whole rows are written as vectors.
 //
 // If the kernel's result is an argument with slices inserted, and nothing reads
-// the old elements afterwards, each insert becomes a `uprog.insert`. It need
+// the old elements afterwards, each insert becomes a `uprog.insert`. It does
 // not copy the argument, because the result may be written into the argument's
 // row. Readers of the old row run before the insert. If code after the insert
-// reads a view, or another value that stages compute where they read it, the
-// operator stores the value before the row changes.
+// reads a view, or another value that stages compute from the row when they
+// read it, the operator stores the value before the row changes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -208,8 +208,8 @@ static void forEachUser(Value value, Operation *insert,
   llvm::for_each(users, visit);
 }
 
-/// Moves readers of the destination of `insert` before it, except readers that
-/// depend on it.
+/// Moves readers of the destination of `insert` before `insert`, except readers
+/// that depend on its result.
 static void hoistReaders(Operation *insert) {
   IRRewriter rewriter(insert->getContext());
   SmallVector<Operation *> later;
@@ -329,7 +329,7 @@ void KernelBatcher::placeInserts() {
   SmallVector<unsigned> results;
   for (auto &[index, chain] : chains) {
     StringRef reason = placeResult(index);
-    // The same reason applies to the previous inserts.
+    // The same reason applies to earlier inserts of the chain.
     for (Operation *op : chain)
       reasons.try_emplace(op, reason);
     if (reason.empty())

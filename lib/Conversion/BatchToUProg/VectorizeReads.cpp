@@ -5,17 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Indices that code generators do not know are data. A slice, an element or the
-// body of a structured operation may read a tensor at such an index. All have
-// the same form in an operator: a linalg.generic whose body has a
-// `tensor.extract` from the tensor as it is stored in memory. The cost of
+// A slice, an element or the body of a structured operation may read a tensor
+// at a computed index. In an operator, each becomes a linalg.generic whose body
+// has a `tensor.extract` from the tensor as it is stored in memory. The cost of
 // reading a row then does not depend on the length of the table.
 //
-// The body compares each index that may be out of range with its limit. A
-// `cf.assert` whose text names the tensor reports such an index, and 0 replaces
-// it, so nothing outside the tensor is read. The index of the row of a task is
-// `linalg.index 0`. Where possible, an index is a sum of loops and of values
-// that are equal for all columns, so a stage still reads vectors.
+// The body compares each index that may be out of range with its limit. If it
+// is out of range, a `cf.assert` that names the tensor reports it, and 0
+// replaces it, so nothing outside the tensor is read. The index of a task's row
+// is `linalg.index 0`. Where possible, an index is a sum of loop indices and of
+// values that are equal for all columns, so a stage still reads vectors.
 //
 //===----------------------------------------------------------------------===//
 

@@ -195,7 +195,7 @@ void KernelBatcher::batchFromElements(tensor::FromElementsOp op) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getType());
   RankedTensorType batchedType = getBatchedType(type, BatchedForm::PerTask);
-  // Each element gets a column.
+  // Each element becomes a column.
   SmallVector<Value> columns;
   for (Value element : op.getElements()) {
     Value scalars = getAs(op, element, {BatchedForm::PerTask});
@@ -252,7 +252,7 @@ KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
       return lookup(value).value;
     return number;
   };
-  // Code generators need positions as attributes. A constant that became known
+  // Code generators need positions as attributes. A constant that is found
   // late, such as the index of a single round, is still an operand. The type
   // depends only on sizes.
   auto getStatic = [&](OpFoldResult number) -> OpFoldResult {
@@ -328,8 +328,8 @@ void KernelBatcher::batchReshape(ReshapeOp op) {
         return group.back() == unit - 1;
       })->push_back(unit);
   RankedTensorType type = getBatchedType(resultType, form.kind);
-  // A tensor of rank 0 has no groups, so its dimensions join the dimension of
-  // the tasks.
+  // A tensor of rank 0 has no groups, so all dimensions of the other tensor
+  // join the dimension of the tasks.
   if (isExpand ? sourceType.getRank() == 0 : resultType.getRank() == 0)
     groups[0] = llvm::to_vector<2>(llvm::seq<int64_t>(
         0, isExpand ? type.getRank() : sourceType.getRank() + 1));
@@ -361,7 +361,7 @@ void KernelBatcher::batchSoftmax(linalg::SoftmaxOp op) {
   builder.setInsertionPoint(batched);
   // This never fails on tensors.
   SmallVector<Value> values = *batched.decomposeOperation(builder);
-  // The decomposition reads the number of rows, which is known.
+  // The decomposition reads the number of rows, which is the number of tasks.
   for (Operation *made = empty.getDefiningOp(); made != batched;
        made = made->getNextNode())
     if (auto dim = dyn_cast<tensor::DimOp>(made))
