@@ -41,7 +41,7 @@ public:
   /// Converts an integer to f32 or f64, exactly except for the last bit.
   Value fromInteger(Value integer, bool isSigned);
   /// Converts an f64 to an f32 that rounds like it. An inexact f32 is odd and
-  /// therefore not halfway between two numbers with fewer digits.
+  /// therefore not halfway between two numbers with fewer bits.
   Value toOdd(Value wide);
   Value extend(Value value, Type element) {
     return arith::ExtFOp::create(builder, loc, as(value, element), value);
@@ -119,7 +119,7 @@ Value FloatCode::toOdd(Value wide) {
   Type single = as(wide, builder.getF32Type());
   Value nearest = arith::TruncFOp::create(builder, loc, single, wide);
   Value back = extend(nearest, builder.getF64Type());
-  // Numbers that were rounded away from zero are moved one step towards it.
+  // Move numbers that were rounded away from zero one step towards zero.
   Value isLarger =
       arith::CmpFOp::create(builder, loc, CmpFPredicate::OGT,
                             math::AbsFOp::create(builder, loc, back),

@@ -46,8 +46,8 @@ private:
                     IntegerAttr::get(getElementTypeOrSelf(integer), value));
   }
   /// Returns `value` where the comparison with `bound` holds, and `bound`
-  /// elsewhere. This is one instruction for a minimum or a maximum, and it
-  /// returns `bound` for a NaN.
+  /// elsewhere. A minimum or maximum takes one instruction, which returns
+  /// `bound` for a NaN.
   Value clamp(CmpFPredicate predicate, Value value, Value bound) {
     Value within = arith::CmpFOp::create(b, predicate, value, bound);
     return arith::SelectOp::create(b, within, value, bound);
@@ -80,7 +80,7 @@ void Saturation::run() {
   Value value =
       clamp(CmpFPredicate::OGT, given, constant(toReal(least, isSigned).first));
   auto [bound, isExact] = toReal(most, isSigned);
-  // The float above the largest integer, if the integer is not a float itself.
+  // If the largest integer is not a float, this is the float above it.
   Value limit = constant(bound);
   if (isExact)
     value = clamp(CmpFPredicate::OLT, value, limit);

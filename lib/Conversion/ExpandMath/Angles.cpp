@@ -7,10 +7,9 @@
 //
 // Numbers below a bound are reduced by terms of pi / 2 (Cody and Waite). Larger
 // numbers are multiplied by those bits of 2 / pi that affect the result (Payne
-// and Hanek), so 2 / pi needs as many digits as the largest number has. A
-// vector takes the second path only if one of its elements is that large, and
-// then only for such elements. The bits of a result therefore do not depend on
-// its neighbors.
+// and Hanek), so 2 / pi needs as many bits as the largest number has. A vector
+// takes the second path only if it has a large element, and only for its large
+// elements. The bits of a result therefore do not depend on its neighbors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -136,8 +135,8 @@ static Words normalize(Code &code, Words a, Value &zeros) {
           arith::ShLIOp::create(b, loc, a.low, zeros)};
 }
 
-/// Returns the mantissa of a word whose highest bit is set: 2^mantissaBits to
-/// twice that.
+/// Rounds a word whose highest bit is set to a mantissa, which is from
+/// 2^mantissaBits to twice that.
 static Value roundToMantissa(Code &code, Value word) {
   int64_t left = code.format.width - code.format.mantissaBits - 1;
   return code.addInt(code.shiftRight(word, left),
@@ -183,8 +182,8 @@ static Words multiplyByQuarterPi(Code &code, Words a) {
   return addLow(code, product, multiply(code, a.low, high).high);
 }
 
-/// Reduces a number, not a vector, given its bits x. Computes only integers, so
-/// a function with this code uses no vector registers.
+/// Reduces a number, not a vector, given its bits x. Computes only with
+/// integers, so a function with this code uses no vector registers.
 static LargeAngle reduceLarge(Code &code, Value x) {
   const Format &format = code.format;
   int64_t width = format.width;
@@ -212,7 +211,7 @@ static LargeAngle reduceLarge(Code &code, Value x) {
   Value none = code.integer(infinity | int64_t(1) << (format.mantissaBits - 1));
   restBits = code.select(isInfinite, none, restBits);
 
-  // The mantissa minus all bits, in one word, which is not 0.
+  // Rounding error: the mantissa minus all bits, in one word, which is not 0.
   int64_t left = width - format.mantissaBits - 1;
   Value error = code.subInt(rest.high, code.shiftLeft(mantissa, left));
   Value errorSigns = spreadSign(code, error);
@@ -324,7 +323,7 @@ static Value isLarge(Code &code, Value x, double bound) {
 }
 
 namespace {
-/// The second path.
+/// Second path, for large numbers.
 struct FarPath {
   double bound;          ///< numbers from here on take the second path
   func::FuncOp function; ///< function that addLargeAngle() has created, or null
@@ -371,7 +370,7 @@ static SmallVector<Value> replaceNumber(OpBuilder &b, Location loc, Value x,
   return choice.getResults();
 }
 
-/// Does the same for the elements of x, in a loop over the last dimension.
+/// Replaces values like replaceNumber(), for each element of x.
 static SmallVector<Value> replaceLarge(OpBuilder &b, Location loc, Value x,
                                        const FarPath &path, ValueRange values) {
   auto vector = dyn_cast<VectorType>(x.getType());
@@ -413,7 +412,7 @@ static SmallVector<Value> replaceLarge(OpBuilder &b, Location loc, Value x,
 static Angle withLargeNumbers(Code &code, Value x, double bound, Angle near) {
   SmallVector<Value> values = getValues(near);
   OpBuilder &b = code.getBuilder();
-  // Builders of regions cannot reach the module.
+  // Find the function here, because builders of regions cannot reach it.
   Type integer = getElementTypeOrSelf(code.getIntegerType());
   FarPath path = {
       bound, findLargeAngle(b.getInsertionBlock()->getParentOp(), integer)};

@@ -158,7 +158,7 @@ public:
     return fma(horner(square, halves[1]), x, horner(square, halves[0]));
   }
 
-  /// Returns a b as the sum of two numbers, the rounded result and its error.
+  /// Returns a * b as the sum of two numbers: the rounded result and its error.
   /// sum() does the same for a + b and requires |a| >= |b| or a = 0.
   Pair product(Value a, Value b) {
     Value high = mul(a, b);

@@ -88,7 +88,7 @@ struct ExpandSincos : ExpandReal<math::SincosOp> {
   }
 };
 
-/// The upstream pattern swaps the bounds.
+/// Replaces the upstream pattern, which swaps the bounds.
 struct ExpandClampf : OpRewritePattern<math::ClampFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -122,7 +122,7 @@ Value buildSmallPower(Code &code, Value x, int exponent) {
   return exponent == 1 ? x : code.mul(x, x);
 }
 
-/// Powers of numbers.
+/// Expands powers, with simpler code for small constant exponents.
 template <typename MathOp, Value (*buildPower)(Code &, Value, Value)>
 struct ExpandPower : ExpandReal<MathOp> {
   using ExpandReal<MathOp>::ExpandReal;
@@ -252,8 +252,8 @@ struct ExpandMathPass : batch::impl::ExpandMathPassBase<ExpandMathPass> {
     walkAndApplyPatterns(getOperation(), patterns);
   }
 
-  /// Replaces every such op with a call to a function that contains the op.
-  /// There is one function per kind and type.
+  /// Replaces every op that isShared() accepts with a call to a function that
+  /// contains the op. There is one function per kind and type.
   static void shareFunctions(ModuleOp module) {
     SymbolTable symbols(module);
     OpBuilder builder(module.getContext());
@@ -296,7 +296,7 @@ struct ExpandMathPass : batch::impl::ExpandMathPassBase<ExpandMathPass> {
 } // namespace
 
 void mlir::batch::populateExpandMathPatterns(RewritePatternSet &patterns) {
-  // The upstream pattern is as good as a pattern here would be.
+  // The upstream pattern for rsqrt is sufficient.
   math::populateExpansionPatterns(patterns, {"rsqrt"});
   patterns.add<
       ExpandUnary<math::AcosOp, buildAcos>,

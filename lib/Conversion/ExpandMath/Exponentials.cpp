@@ -30,7 +30,7 @@ static Value scale(Code &code, Value value, Value shifted) {
   return code.mul(value, code.powerOfTwo(second));
 }
 
-/// Clamps x to bounds beyond which exp x is infinite or zero, and remains so.
+/// Clamps x to bounds at which exp x is already infinite or zero.
 static Value boundExponent(Code &code, Value x) {
   x = code.atMost(x, code.format.expRange[1]);
   return code.atLeast(x, code.format.expRange[0]);
@@ -51,7 +51,7 @@ static Value reducedExp(Code &code, Pair x, Value &shifted) {
   shifted = code.fma(x.high, code.real(format.inverseLn2), shift);
   Value n = code.sub(shifted, shift);
   shifted = code.bits(shifted);
-  // The second step of the reduction rounds, and its error is kept.
+  // Keep the rounding error of the second step of the reduction.
   Value rest = code.real(-format.ln2[1]);
   Value first = code.fma(n, code.real(-format.ln2[0]), x.high);
   Value r = code.fma(n, rest, first);
@@ -91,8 +91,8 @@ Value expansion::buildExp2(Code &code, Value x) {
   return scale(code, result, code.bits(shifted));
 }
 
-/// Returns (exp x - 1) / 2^k within the bounds of the functions below. With
-/// t = 2^(n - k) and q = expm1 r, it is q t + (t - 2^-k), both exact factors.
+/// Returns (exp x - 1) / 2^k within the bounds of the functions below. With t =
+/// 2^(n - k) and q = expm1 r, the result is q t + (t - 2^-k).
 static Value scaledExpm1(Code &code, Value x, int64_t k) {
   const Format &format = code.format;
   Reduced reduced = reduce(code, x, format.inverseLn2, format.ln2);
@@ -118,8 +118,8 @@ Value expansion::buildTanh(Code &code, Value x) {
   return code.copySign(result, x);
 }
 
-/// Returns |x|, but at most a bound. From this bound on, sinh and cosh are
-/// infinite, although exp of the bound over 4 is not.
+/// Returns |x|, limited to a bound. From this bound on, sinh and cosh are
+/// infinite, but (exp of the bound) / 4 is finite.
 static Value boundHyperbolic(Code &code, Value x) {
   return code.atMost(code.abs(x), code.format.width == 32 ? 89.5 : 710.6);
 }

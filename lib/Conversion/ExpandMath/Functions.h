@@ -19,7 +19,7 @@ Value buildExp2(Code &code, Value x);
 Value buildExpm1(Code &code, Value x);
 Value buildSinh(Code &code, Value x);
 Value buildTanh(Code &code, Value x);
-/// Returns exp(x.high + x.low), also if the high number is infinite and the low
+/// Returns exp(x.high + x.low), even if the high number is infinite and the low
 /// number is NaN.
 Value buildExp(Code &code, Pair x);
 /// Returns exp(x.high + x.low) times `factor`, which is at most 2, for sums
@@ -65,8 +65,8 @@ struct PairTerms {
 };
 /// Reduces x to an angle with an excess, and |rest| <= 0.7866.
 Angle reduceAngleToPair(Code &code, Value x, const PairTerms &terms);
-/// Adds the function that both reductions call for large numbers. Without it,
-/// they contain its code. `element` is f32 or f64.
+/// Adds the function that both reductions call for large numbers. Without this
+/// function, they contain its code. `element` is f32 or f64.
 void addLargeAngle(SymbolTable &symbols, Type element, Location loc);
 
 // Trigonometry.cpp

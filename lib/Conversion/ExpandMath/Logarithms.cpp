@@ -118,7 +118,7 @@ static Pair pairOf(Code &code, const double (&terms)[2]) {
   return {code.real(terms[0]), code.real(terms[1])};
 }
 
-/// Returns a b, with an error in the last bits of the low number. add() does
+/// Returns a * b, with an error in the last bits of the low number. add() does
 /// the same for a + b and requires |a| >= |b| or a = 0.
 static Pair multiply(Code &code, Pair a, Pair b) {
   Pair product = code.product(a.high, b.high);

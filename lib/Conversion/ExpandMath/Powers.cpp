@@ -35,7 +35,7 @@ Value expansion::buildPowf(Code &code, Value x, Value y) {
   Value isOne = code.both(code.equal(code.abs(x), one),
                           code.equal(code.abs(y), infinity));
   magnitude = code.select(isOne, one, magnitude);
-  // Infinite y are even.
+  // An infinite y is even.
   Value isInteger = code.equal(code.trunc(y), y);
   Value half = code.mul(y, code.real(0.5));
   Value isHalfOdd =
@@ -48,9 +48,9 @@ Value expansion::buildPowf(Code &code, Value x, Value y) {
   Value none = code.real(std::numeric_limits<double>::quiet_NaN());
   result = code.select(isFiniteNegative, code.select(isInteger, result, none),
                        result);
-  // A square is bit-identical whether the exponent is a constant or not.
+  // Squares are bit-identical whether or not the exponent is a constant.
   result = code.select(code.equal(y, code.real(2.0)), code.mul(x, x), result);
-  // The result is 1 whatever the other operand is, even NaN.
+  // In these cases, the result is 1 for any other operand, even NaN.
   Value isAlwaysOne = code.either(code.equal(x, one), code.equal(y, zero));
   return code.select(isAlwaysOne, one, result);
 }
@@ -168,7 +168,7 @@ Value expansion::buildIpowi(OpBuilder &builder, Location loc, Value base,
                             Value exponent) {
   using Predicate = arith::CmpIPredicate;
   Integers code = {builder, loc, base.getType()};
-  // In one bit, a shift by one is undefined, and 1 is -1.
+  // For i1, a shift by one is undefined, and 1 is -1.
   Type element = getElementTypeOrSelf(base.getType());
   if (element.isInteger(1)) {
     Value isZero = code.compare(Predicate::eq, exponent, 0);

@@ -169,8 +169,8 @@ Value expansion::buildAcos(Code &code, Value x) {
 
 /// Returns the angle of the point (x, y) with x, y >= 0, not both 0 or
 /// infinite. Where `isMirrored`, which may be null, returns half a turn minus
-/// this angle. It is the sum of a multiple of pi / 4 and an angle whose tangent
-/// is at most 3/7.
+/// this angle. The angle is the sum of a multiple of pi / 4 and an angle whose
+/// tangent is at most 3/7.
 static Value buildAngle(Code &code, Value y, Value x, Value isMirrored) {
   const AngleFormat &format = getAngleFormat(code);
   Value isSteep = code.less(x, y);

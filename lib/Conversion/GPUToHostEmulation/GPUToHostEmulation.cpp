@@ -189,7 +189,7 @@ LogicalResult KernelEmulation::run() {
 
 LogicalResult KernelEmulation::convertFunction(func::FuncOp function) {
   Value thread = function.getArgument(0);
-  // Ops that the conversion creates are not visited.
+  // Do not visit ops that the conversion creates.
   SmallVector<Operation *> operations;
   function.getBody().walk([&](Operation *op) { operations.push_back(op); });
   for (Operation *op : operations) {

@@ -32,7 +32,7 @@ public:
   LogicalResult convert(Operation *op);
 
 private:
-  /// Checks that an operation means the same on the host as on a GPU.
+  /// Checks that an operation has the same effect on the host as on a GPU.
   LogicalResult checkPlain(Operation *op);
 
   // Each function converts one kind of operation.
@@ -262,7 +262,7 @@ static std::optional<int64_t> getUpdate(LLVM::AtomicBinOp op) {
 }
 
 LogicalResult OperationEmulation::convertAtomicRMW(LLVM::AtomicRMWOp op) {
-  // LLVM 22 drops the order of this instruction on the way to PTX.
+  // LLVM 22 drops the order of this instruction when it generates PTX.
   if (getOrder(op.getOrdering()) != BATCH_ORDER_RELAXED)
     return op.emitOpError("has an ordering stronger than monotonic, which is "
                           "lost in GPU code; use monotonic, with an llvm.fence "
@@ -507,8 +507,8 @@ OperationEmulation::convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op) {
   return success();
 }
 
-/// Checks that only loads and stores use the address of `op`. Threads have
-/// their own stacks, and only loads and stores recognize the memory of a stack.
+/// Checks that only loads and stores use the address of `op`. Their conversions
+/// are the only ones that recognize memory of a thread's stack.
 static LogicalResult checkAlloca(LLVM::AllocaOp op) {
   auto isAccess = [&](Operation *user) {
     auto store = dyn_cast<LLVM::StoreOp>(user);

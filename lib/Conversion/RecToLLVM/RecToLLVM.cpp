@@ -260,8 +260,8 @@ private:
 };
 
 /// Lowers a map to a loop that fills the result lists. All their entries are
-/// reserved before the loop, so entries of lists that are created inside do not
-/// come between them.
+/// reserved before the loop, so lists that the loop creates cannot interleave
+/// with them.
 struct ConvertMap : OpConversionPattern<rec::MapOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -288,7 +288,7 @@ struct ConvertMap : OpConversionPattern<rec::MapOp> {
 
     auto loop = scf::ForOp::create(rewriter, loc, build.constant(0),
                                    walk.getLength(), build.constant(1));
-    // Attributes for the rounds of the map hold for the rounds of the loop.
+    // Attributes of the map's rounds also apply to the loop's rounds.
     loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     Operation *end = loop.getBody()->getTerminator();
     rewriter.setInsertionPoint(end);

@@ -36,8 +36,7 @@ namespace {
 struct WorkerProgram {
   SymbolTable &symbols;
   const llvm::StringSet<> &ofClusters; ///< cluster-level programs
-  /// Number of instances that run in a vector, for programs that have code for
-  /// that.
+  /// Number of instances in a vector, for programs with code for vectors.
   const llvm::StringMap<int64_t> &sideBySide;
   int64_t rowSplit, stageRows; ///< options of the pass
   bool isBlockLevel;           ///< block-level program
@@ -187,8 +186,8 @@ void WorkerEmitter::runSideBySide(uprog::RunOp run, Value tasks,
                                   tasks});
 }
 
-/// Runs the tasks of a program. Each of n workers runs every nth task or, if
-/// the tasks are for clusters, all workers run all tasks.
+/// Runs the tasks of a program. Each of n workers runs every nth task. If the
+/// tasks are for clusters, all workers run all tasks together.
 void WorkerEmitter::runProgram(uprog::RunOp run,
                                uprog::RunOp::Adaptor operands) {
   const bool isPerWorker = !program.ofClusters.contains(run.getCallee());

@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
-/// Loops of at most this many rounds do not check whether the run is canceled.
+/// Maximum number of rounds of a loop that does not check for cancellation.
 static constexpr uint64_t kFewRounds = 64;
 
 /// Minimum number of elements for which vectors pay off.
@@ -115,8 +115,7 @@ int64_t batch::countSideBySide(uprog::ProgramOp program, int64_t vectorBits) {
     return 0;
   unsigned bits = 8;
   bool loops = false;
-  // Values that are the same for all instances, which include the bounds of
-  // loops.
+  // Values that are the same for all instances. Loop bounds must be among them.
   DenseSet<Value> same;
   auto areSame = [&](ValueRange values) {
     return llvm::all_of(values, [&](Value v) { return same.contains(v); });
@@ -303,7 +302,7 @@ void VectorEmitter::compute(Operation *op) {
 void VectorEmitter::convert(uprog::WhileOp loop) {
   Block &before = loop.getBefore().front(), &after = loop.getBody().front();
   auto condition = cast<uprog::ConditionOp>(before.getTerminator());
-  SmallVector<Value> read; // values that are read
+  SmallVector<Value> read; // results with users
   for (Value result : loop.getResults())
     if (!result.use_empty())
       read.push_back(result);
@@ -425,7 +424,7 @@ void VectorEmitter::convert(uprog::NextRoundOp op) {
                                                  uniform.lookup(op.getCount()))
                     : constant(1);
   Value now = arith::AddIOp::create(b, before, count);
-  // The sum is unsigned, and later sums do not overflow.
+  // Limit the unsigned sum, so later sums do not overflow.
   now = arith::MinUIOp::create(b, now, constant(uprog::kTooManyRounds));
   LLVM::StoreOp::create(b, now, rounds);
   uniform.map(op.getResult(),

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The code of an instance that computes only with numbers runs for several
-// instances at once, each in an element of vectors. A loop continues as long as
-// one instance does, and a path of a branch runs if one instance takes it. The
+// instances at once, each in its own vector lane. A loop continues while any
+// instance does, and a path of a branch runs if any instance takes it. The
 // other instances keep their values.
 //
 //===----------------------------------------------------------------------===//
@@ -37,13 +37,13 @@ inline std::string getVectorsName(StringRef program) {
 func::FuncOp makeVectorInstances(uprog::ProgramOp program, int64_t width,
                                  const InstanceTables &tables);
 
-/// Adds a check to a counted loop whether the run is canceled, unless the loop
-/// is short. `function` takes (context, worker, …).
+/// Makes a counted loop check for cancellation, unless the loop is short.
+/// `function` takes (context, worker, …).
 void endLoopIfCancelled(scf::ForOp loop, func::FuncOp function);
 
 /// Makes divisions divide by 1 once an instance of `unit`, a single unit, has
-/// run more rounds than allowed. Its loops then end early, and the values that
-/// they leave may not be valid divisors.
+/// run more rounds than allowed. Its loops then end early, so their values may
+/// not be valid divisors.
 void guardDivisions(func::FuncOp function, const InstanceUnit &unit);
 
 } // namespace mlir::batch

@@ -48,7 +48,7 @@ static LogicalResult checkRun(RunOp run, gpu::GPUModuleOp device) {
   return success();
 }
 
-/// Returns true if the code of a program can be copied to a reference of it:
+/// Returns true if the code of a program can be copied to a reference to it:
 /// the program has the same level and contains no references.
 static bool canCopy(RefOp ref) {
   ProgramOp callee = findCallee(ref);

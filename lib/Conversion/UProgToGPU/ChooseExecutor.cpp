@@ -142,7 +142,7 @@ struct ChooseExecutorPass
         if (barrier.getLevel() == all)
           barrier.setLevel(group);
       });
-      // A unit of the program has no smaller units that could run it.
+      // The program's units contain no units of this level.
       program.walk([&](RunOp run) {
         if (run.getLevel() && *run.getLevel() >= group)
           run.removeLevelAttr();

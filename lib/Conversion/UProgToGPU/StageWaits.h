@@ -15,10 +15,10 @@
 
 namespace mlir::uprog {
 
-/// Returns true if every barrier of the programs can be moved to where the next
-/// stage reads rows. The programs then run only plans, whose steps are divided
-/// among all blocks of a group. All of them call the same functions of
-/// `device`, which mark where they read rows.
+/// Returns true if every barrier of the programs can move to where the next
+/// stage reads rows. The programs must run only plans, whose steps are divided
+/// among all blocks of a group. They must call the same functions of `device`,
+/// which mark where they read rows.
 bool canStagesWait(ArrayRef<ProgramOp> programs, gpu::GPUModuleOp device);
 
 /// Makes the functions of a program's stages wait for the blocks of a group at

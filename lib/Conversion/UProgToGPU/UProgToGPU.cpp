@@ -29,7 +29,7 @@ using mlir::uprog::Level;
 
 /// Address space of plans, steps, rows and parameters: global memory.
 static constexpr unsigned kGlobalMemory = 1;
-/// Number of threads that exchange values without memory.
+/// Number of threads in a warp, which exchange values without memory.
 static constexpr int64_t kWarp = 32;
 
 namespace {
@@ -81,7 +81,7 @@ struct Kernel {
   Value isFirst;         ///< true for the first thread of the block
   Value ownControl;      ///< BatchBlockControl of the block
   Value progress;        ///< field of `ownControl` that each step changes
-  Value planProgress;    ///< bits of this plan in it
+  Value planProgress;    ///< bits of this plan in `progress`
   Value steps, numSteps; ///< steps of the plan and their number
   /// Groups by level. There are clusters only if something runs on them.
   std::map<Level, BlockGroup> groups{};
@@ -205,7 +205,7 @@ void KernelEmitter::findGroups() {
         toI64(gpu::ClusterDimOp::create(b, x))};
 }
 
-/// Finds the address at which the host sees the progress of this block.
+/// Computes the address where the host reads the progress of this block.
 void KernelEmitter::findProgress() {
   kernel.thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   kernel.isFirst =
@@ -370,7 +370,7 @@ SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
     if (kernel.stagesWait)
       setPending(false);
   }
-  // Lanes read values that other threads computed.
+  // Wait, because lanes read values that other threads compute.
   if (kernel.machine)
     emitBarrier(run);
   return {};
@@ -517,7 +517,7 @@ int64_t KernelEmitter::loadParameters() {
 void KernelEmitter::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
                               Field blocksArgument, int64_t sharedBytes) {
   const LaunchShape &shape = kernel.shape;
-  // When the first thread reports the end, no other thread can hang any more.
+  // No thread may hang after the first thread has reported the end.
   gpu::BarrierOp::create(b);
   Value ended = bytesAt(kernel.ownControl, kBlockControlEnded);
   tell(arith::ConstantIntOp::create(b, b.getI32Type(), 1), ended);
@@ -611,7 +611,7 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
     Value plan = addressOf(plans, loop.getInductionVar(), kPlanCells);
     kernel.steps = loadField(plan, kPlanSteps);
     kernel.numSteps = loadField(plan, kPlanNumSteps);
-    // Other blocks may run steps in tasks, which this block does not reach.
+    // This block may not reach the last step if other blocks run tasks.
     WalkResult tasks = program.walk([](uprog::RunOp run) {
       return run.getStep() ? WalkResult::advance() : WalkResult::interrupt();
     });
@@ -753,7 +753,7 @@ class ConvertUProgToGPUPass
       if (failed(lower(program, kernel)))
         return signalPassFailure();
     }
-    module->removeAttr(uprog::kClusterSizeAttr); // launches have it now
+    module->removeAttr(uprog::kClusterSizeAttr); // now in the launches
     for (uprog::ProgramOp program : run)
       program.erase();
     device.walk([](uprog::AwaitRowsOp op) { op.erase(); });

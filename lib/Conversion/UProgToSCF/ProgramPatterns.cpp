@@ -331,8 +331,8 @@ bool batch::isRunByPrograms(uprog::ProgramOp program) {
       program, program->getParentOfType<ModuleOp>());
 }
 
-/// Checks that a program that is run by the host has no argument that only
-/// another program can pass.
+/// Checks that a program that the host runs takes no argument that only another
+/// program can pass.
 static LogicalResult checkArguments(uprog::ProgramOp program) {
   if (batch::isRunByPrograms(program))
     return success();

@@ -49,13 +49,13 @@ protected:
   SmallVector<Value> toResults(SmallVector<Value> found);
   /// Loads the lanes of a unit, given the context. Both are pointers.
   Value loadLanes(Value context, Value unit);
-  /// Moves the body of a program to the insertion point. These values replace
-  /// its plan and lanes, and `others` replace its other arguments.
+  /// Moves the body of a program to the insertion point. `plan` and `lanes`
+  /// replace its plan and lanes, and `others` replace its other arguments.
   void inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
                   ValueRange others = {});
-  /// Moves the code that decides whether `number`, an i64, is listed to the
-  /// insertion point, and sets the insertion point after the code. Returns the
-  /// decision and the listed value, an i64.
+  /// Moves the predicate of `compact` for `number`, an i64, to the insertion
+  /// point, and sets the insertion point after it. Returns the result of the
+  /// predicate and the listed value, an i64.
   std::pair<Value, Value> inlinePredicate(uprog::CompactOp compact,
                                           Value number);
 
@@ -71,7 +71,7 @@ public:
   ProgramPattern(const TypeConverter &converter, MLIRContext *context,
                  State &state)
       : OpConversionPattern<OpTy>(converter, context), state(state) {
-    // A program that replaces its run has ops of the same kinds, but only runs
+    // The body that replaces a run has ops of the same kinds, but only runs
     // programs of lower levels.
     this->setHasBoundedRewriteRecursion();
   }
@@ -111,8 +111,8 @@ FailureOr<MachineOp> findMachine(uprog::ProgramOp program);
 LogicalResult checkProgram(uprog::ProgramOp program, StringRef error,
                            function_ref<LogicalResult(Operation *)> checkOp);
 
-/// Function that returns an emitter of the code of lanes at an insertion point,
-/// given a pointer to the unit's lanes.
+/// Function that creates an emitter of lane code at an insertion point, given a
+/// pointer to the unit's lanes.
 using MakeLaneCode =
     std::function<LaneCode(ImplicitLocOpBuilder &b, Value lanes)>;
 

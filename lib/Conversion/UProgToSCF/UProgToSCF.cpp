@@ -66,7 +66,7 @@ struct BranchLowering : OpConversionPattern<uprog::BranchOp> {
     if (failed(typeConverter->convertTypes(op.getResultTypes(), types)))
       return rewriter.notifyMatchFailure(
           op, "one of its types cannot be converted");
-    // The default is the first region of both.
+    // The default is the first region of both ops.
     auto branch = scf::IndexSwitchOp::create(
         rewriter, op.getLoc(), types, operands.getSelector(), op.getCases(),
         op.getCases().size());
