@@ -384,9 +384,8 @@ void BatchedForms::visitSplat(tensor::SplatOp op) {
     set(op, form);
 }
 
-/// Returns true if `tensor` can be read at any position, that is, all of its
-/// extents are known, except the first one of a parameter or of a ragged
-/// tensor.
+/// Returns true if `tensor` can be read at any position. All of its extents
+/// must be known, except the first extent of a parameter or of a ragged tensor.
 bool BatchedForms::isIndexable(Value tensor) const {
   auto type = cast<RankedTensorType>(tensor.getType());
   BatchedForm form = lookup(tensor);
@@ -412,8 +411,8 @@ void BatchedForms::visitExtract(tensor::ExtractOp op) {
   visitPick(op, op.getTensor(), indices, ones, ones);
 }
 
-/// Checks a slice at positions that the generated code computes. Its result is
-/// a separate tensor for each task.
+/// Checks a slice at computed positions. Its result is a separate tensor for
+/// each task.
 void BatchedForms::visitPick(Operation *op, Value source,
                              ArrayRef<OpFoldResult> offsets,
                              ArrayRef<OpFoldResult> sizes,
@@ -507,8 +506,8 @@ void BatchedForms::visitExtractSlice(tensor::ExtractSliceOp op) {
     set(op, form);
 }
 
-/// Checks an insert at positions that the generated code computes. Its result
-/// is a separate tensor for each task.
+/// Checks an insert at computed positions. Its result is a separate tensor for
+/// each task.
 void BatchedForms::visitPut(Operation *op, Value source, Value dest,
                             ArrayRef<OpFoldResult> offsets,
                             ArrayRef<OpFoldResult> sizes,

@@ -117,8 +117,8 @@ void StructuralControl::findReads(const InstanceProgram &program,
   }
 }
 
-/// Adds to `computed` all values that depend on it, and finds the first control
-/// flow that depends on them.
+/// Adds to `computed` all values that depend on its values, and finds the first
+/// control flow that depends on them.
 void StructuralControl::followComputed(const InstanceProgram &program) {
   // A value, or a field identified by its variant and number.
   using Place = std::pair<void *, unsigned>;

@@ -87,8 +87,8 @@ void Sharedness::visit(Operation *op) {
       return;
     }
   }
-  // Kernels compute shared values before anything else, so control flow can
-  // neither wait for them nor build lists and nodes from them.
+  // Kernels compute shared values themselves, so control flow can neither wait
+  // for them nor build lists and nodes from them.
   bool shared = !isa<tensor::ExtractOp>(op) &&
                 !isa_and_nonnull<rec::RecDialect>(op->getDialect());
   // A body may read values other than the operands.

@@ -163,7 +163,7 @@ static bool removeRedundantArguments(func::FuncOp function) {
   return removed;
 }
 
-/// Replaces branches to blocks that only return with returns.
+/// Replaces each branch to a block that only returns by a return.
 static void returnEarly(func::FuncOp function) {
   for (Block &block : llvm::make_early_inc_range(function.getBody())) {
     auto end = dyn_cast<func::ReturnOp>(block.front());

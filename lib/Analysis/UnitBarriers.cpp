@@ -340,7 +340,7 @@ void BarrierFinder::visitLoop(RegionBranchOpInterface loop, Pending &pending) {
 
 SetVector<Operation *> BarrierFinder::run() {
   Pending pending;
-  // If another program runs this one, uses by that program are pending.
+  // If another program runs this one, the previous task may still be running.
   pending.others = llvm::any_of(
       program->getParentOfType<ModuleOp>().getOps<uprog::ProgramOp>(),
       [&](uprog::ProgramOp other) {

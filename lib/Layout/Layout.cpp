@@ -68,7 +68,7 @@ private:
   std::vector<Map> maps;
 };
 
-/// Access that must not need a copy.
+/// Access that must work without a copy.
 struct Claim {
   int32_t batch;
   int32_t access;
@@ -436,7 +436,7 @@ static bool noLayoutHelps(const LayoutProblem &problem,
   return false;
 }
 
-/// Returns true for an access that no layout has to copy.
+/// Returns true for an access that needs no copy in any layout.
 static bool isShared(const LayoutProblem &problem,
                      const std::vector<int32_t> &variables) {
   return problem.sharedReads &&
@@ -507,7 +507,7 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
   layout.order = std::move(order);
   for (size_t b = 0; b < problem.batches.size(); ++b) {
     const BatchAccesses &batch = problem.batches[b];
-    // Try the order of each access: if consecutive, it orders the operators.
+    // A consecutive access determines the order of the operators. Try each.
     std::vector<int32_t> operators(batch.numOperators()), best;
     std::iota(operators.begin(), operators.end(), 0);
     std::vector<AccessCopy> bestCopies;

@@ -300,8 +300,8 @@ static void countSteps(func::FuncOp function) {
   });
 }
 
-/// Adds a check to every round of a loop that ends the run if it has been
-/// canceled. Traversals do not need this, because they take as long as copying
+/// Makes every round of a loop end the run if the run has been canceled.
+/// Traversals do not need this check, because they take as long as copying
 /// their input.
 static void endLoopsIfCancelled(func::FuncOp function) {
   function.walk([&](Operation *op) {
@@ -398,8 +398,8 @@ static void checkCall(OpBuilder &builder, Location loc, Value here) {
   });
 }
 
-/// Adds a check to `function` that ends the run if its recursion is too deep or
-/// if the run has been canceled.
+/// Makes `function` end the run if its recursion is too deep or if the run has
+/// been canceled.
 void ObjectBuilder::guard(func::FuncOp function) {
   Location loc = function.getLoc();
   builder.setInsertionPointToStart(&function.getBody().front());

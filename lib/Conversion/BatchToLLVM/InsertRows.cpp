@@ -61,9 +61,9 @@ static OpOperand *findCarried(OpResult result, InvokeOp invoke) {
   return carried;
 }
 
-/// Returns the operand of a loop that is the value of `argument`, an argument
-/// of the loop's body, in the first iteration. Returns null unless the value in
-/// other iterations is always `yielded`, an operand of the loop's terminator.
+/// Returns the operand of a loop that is the initial value of `argument`, an
+/// argument of the loop's body. Returns null unless the value in all other
+/// iterations is `yielded`, an operand of the loop's terminator.
 static OpOperand *findInitial(BlockArgument argument, OpOperand *yielded) {
   Operation *parent = argument.getOwner()->getParentOp();
   unsigned number = yielded->getOperandNumber();

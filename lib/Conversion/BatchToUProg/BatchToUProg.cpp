@@ -54,7 +54,7 @@ static uprog::OperandKind getOperandKind(ReadKind kind) {
 }
 
 /// Copies the reads and writes of a step to the operator, whose code depends on
-/// them, and the numbers of ragged domains to the kernel.
+/// them. Copies the numbers of ragged domains to the kernel.
 static void setAccesses(SymbolTable &symbols, uprog::OperatorOp op,
                         KernelOp kernel) {
   MLIRContext *context = op.getContext();

@@ -246,7 +246,7 @@ void ProgramWidener::forwardValues(Location loc, const InstanceSet &set,
   beginEach(loc, set);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(each.getBody().front().getTerminator());
-  // All values are read before any is written.
+  // Read all values before writing any.
   SmallVector<Value> values =
       llvm::map_to_vector(from, [&](Value value) { return get(value); });
   for (auto [target, value] : llvm::zip_equal(to, values))

@@ -24,12 +24,13 @@ uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc, StringRef name,
 void readByAddress(KernelOp kernel);
 
 /// Creates a program for a set of instances from `program`, which runs one
-/// instance, and inserts it next to `program`. Its arguments are the first
-/// instance and the number of instances. Each unit computes the control flow of
-/// all instances for itself. A branch runs each path for the instances that
-/// take it, and a loop runs for the instances that have not left it. The tasks
-/// of these instances form a batch. Existing batches, of several rounds of a
-/// loop, run for one instance after another. The program contains its barriers.
+/// instance, and inserts it next to `program`. The arguments of the new program
+/// are the first instance and the number of instances. Each unit computes the
+/// control flow of all instances for itself. A branch runs each path for the
+/// instances that take it, and a loop runs for the instances that have not left
+/// it. The tasks of these instances form a batch. Existing batches, of several
+/// rounds of a loop, run for one instance after another. The program contains
+/// its barriers.
 uprog::ProgramOp makeSetProgram(uprog::ProgramOp program, const Twine &name);
 
 } // namespace mlir::batch

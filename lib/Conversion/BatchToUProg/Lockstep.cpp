@@ -61,8 +61,8 @@ void LockstepBuilder::makeLaneOps(BlockOp block, bool prologue) {
   LaneOpsOp::create(builder, block.getLoc(), lanes, name, prologue);
 }
 
-/// Emits a remark for each result that may be in the row of a variable, with
-/// whether it is.
+/// Emits a remark for each insert, which reports whether the insert writes into
+/// the row of a variable.
 void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
   MachineLayout layout(machine);
   for (OpResult result : invoke->getResults()) {

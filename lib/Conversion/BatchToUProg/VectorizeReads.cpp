@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A slice, an element or the body of a structured operation may read a tensor
-// at a computed index. In an operator, each becomes a linalg.generic whose body
-// has a `tensor.extract` from the tensor as it is stored in memory. The cost of
-// reading a row then does not depend on the length of the table.
+// at a computed index. In an operator, each of these reads becomes a
+// linalg.generic whose body has a `tensor.extract` from the tensor as it is
+// stored in memory. The cost of reading a row then does not depend on the
+// length of the table.
 //
 // The body compares each index that may be out of range with its limit. If it
 // is out of range, a `cf.assert` that names the tensor reports it, and 0

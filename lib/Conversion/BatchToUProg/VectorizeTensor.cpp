@@ -152,7 +152,7 @@ void KernelBatcher::batchSelect(arith::SelectOp select) {
 }
 
 //===----------------------------------------------------------------------===//
-// Making tensors
+// Tensor creation
 //===----------------------------------------------------------------------===//
 
 void KernelBatcher::batchDim(tensor::DimOp op) {

@@ -102,7 +102,7 @@ Value expansion::buildFpowi(Code &code, Value x, Value exponent) {
   Value magnitude = buildMagnitude(code, x, y);
   Value signs = code.select(code.isOdd(n), code.bits(x), code.integer(0));
   Value result = code.flipSign(magnitude, signs);
-  // As in powf.
+  // As in powf, exponents of 2 and 0 need no logarithm.
   Value isTwo = code.equal(y.high, code.real(2.0));
   result = code.select(isTwo, code.mul(x, x), result);
   Value isZero = code.equal(y.high, code.real(0.0));

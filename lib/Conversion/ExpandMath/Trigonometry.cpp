@@ -102,7 +102,7 @@ std::pair<Value, Value> expansion::buildSincos(Code &code, Value x) {
   return {buildSine(code, angle, 0), buildSine(code, angle, 1)};
 }
 
-/// Returns the tangent of the rest, or -1 divided by it.
+/// Returns the tangent of the rest, or -1 divided by this tangent.
 Value expansion::buildTan(Code &code, Value x) {
   const AngleFormat &format = getAngleFormat(code);
   Angle angle = reduceAngleToPair(code, x, format.tanTerms);

@@ -172,7 +172,7 @@ OperationEmulation::getAtomicAccess(Operation *op, Value pointer, Type type,
   return AtomicAccess{bytes, *scope, *space};
 }
 
-/// Returns true for memory of one thread, which only that thread accesses.
+/// Returns true for memory on a stack, which only one thread accesses.
 static bool isOwn(Value pointer) {
   return pointer.getDefiningOp<LLVM::AllocaOp>() != nullptr;
 }

@@ -359,7 +359,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   auto function =
       func::FuncOp::create(b, op.getSymName(), b.getFunctionType(types, {}));
   program.function = function;
-  // A program that is run by other programs is not the executor.
+  // A program that other programs run is not the executor.
   if (isRunByPrograms(op))
     makeInternal(function);
   else

@@ -15,7 +15,7 @@ namespace mlir::uprog {
 
 /// Returns the program that a reference runs.
 ProgramOp findCallee(RefOp ref);
-/// Returns the code of the operator that is run, or null.
+/// Returns the code of the operator that `run` runs, or null.
 CodeAttr getCode(RunOp run);
 
 /// Emits an error and fails if a persistent kernel with the functions of

@@ -42,8 +42,8 @@ static constexpr int64_t kClusterBarrier =
 static constexpr int64_t kMostRows = 8192;
 
 /// Percentage by which estimates may differ and still count as equal. Among
-/// equal estimates, the largest groups are chosen, since a host creates fewer
-/// plans for them.
+/// equal estimates, the pass chooses the largest groups, because the host
+/// creates fewer plans for them.
 static constexpr int64_t kMargin = 5;
 
 static bool isBelow(ProgramOp left, ProgramOp right) {

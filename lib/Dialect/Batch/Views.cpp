@@ -32,8 +32,8 @@ OpFoldResult mlir::batch::getRowIndex(tensor::ExtractSliceOp slice) {
   return slice.getMixedOffsets()[0];
 }
 
-/// Returns the type of the rows of `type`, or null if they are not static or
-/// `type` is a vector, which is one row.
+/// Returns the type of the rows of `type`. Returns null if the rows are not
+/// static, or if `type` is a vector, which is a single row.
 static RankedTensorType getRows(RankedTensorType type) {
   if (type.getRank() < 2 ||
       llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic))

@@ -311,7 +311,7 @@ LogicalResult MatchOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
 //===----------------------------------------------------------------------===//
 
 /// Parses `%x in %xs` or `(%x, %y) in (%xs, %ys)`. An element may be followed
-/// by its type, which the type of a list-shaped ADT does not determine.
+/// by its type, because the type of a list-shaped ADT does not determine it.
 static ParseResult
 parseWalk(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &elements,
           SmallVectorImpl<OpAsmParser::UnresolvedOperand> &lists) {

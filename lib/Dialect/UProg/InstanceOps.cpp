@@ -84,8 +84,8 @@ LogicalResult LoadOp::verify() {
   return success();
 }
 
-/// Returns true if `datum` is the type of a datum for values of `type`: a row
-/// for a tensor, and otherwise `type` itself.
+/// Returns true if a program represents values of `type` by `datum`: tensors by
+/// rows, and other values by themselves.
 static bool isDatumOf(Type datum, Type type) {
   return isa<RankedTensorType>(type) ? isa<RowType>(datum) : datum == type;
 }
@@ -354,7 +354,7 @@ LogicalResult InstanceVerifier::checkOutputs(Operation *op,
 }
 
 LogicalResult InstanceVerifier::checkFields(ConstructOp op) {
-  // The variant is checked where it is named.
+  // ConstructOp::verifySymbolUses() reports an unknown variant.
   auto variant = dyn_cast_or_null<rec::VariantOp>(
       SymbolTable::lookupNearestSymbolFrom(op, op.getVariant()));
   if (!variant)

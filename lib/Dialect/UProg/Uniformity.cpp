@@ -82,8 +82,8 @@ void Uniformity::visitCall(ValueRange arguments, ValueRange operands) {
 }
 
 /// Returns the cause of a non-uniform value on which control flow depends, or
-/// null if all are uniform. Control flow depends on the operands of the op, and
-/// of the terminators of its regions, that it does not forward.
+/// null if all are uniform. Control flow depends on the operands that the op
+/// and the terminators of its regions do not forward.
 Value Uniformity::findControlCause(RegionBranchOpInterface control) const {
   RegionBranchSuccessorMapping forwarded;
   control.getSuccessorOperandInputMapping(forwarded);

@@ -179,7 +179,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
     return success();
   }
   gpu.chip = getChip(module, options);
-  // The code must also run on later chips, which may have less of it.
+  // The code must also run on later chips, which may have less shared memory.
   if (options.chip.empty() && options.sharedMemory < 0)
     gpu.sharedMemory = getChipFacts("").sharedMemory;
   const VendorFacts *vendor = findVendor(gpu.chip);
