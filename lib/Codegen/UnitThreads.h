@@ -28,8 +28,8 @@ struct UnitThreads {
   bool isGroup() const { return threads > 1; }
 };
 
-/// Returns the same number, an i64, but hides it from optimizers. Values that a
-/// thread computes from it are then recomputed where they are used, with one
+/// Returns `number`, an i64, and hides its origin from optimizers. Values that
+/// a thread computes from it are then recomputed where they are used, with one
 /// instruction each. From a known number, an optimizer would compute as many
 /// values as possible before loops and keep them in registers. A kernel that
 /// runs a whole program has too few registers for this.

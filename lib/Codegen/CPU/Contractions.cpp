@@ -96,7 +96,7 @@ void StageEmitter::emitPanels(const Reduction &reduction, Value tileRow,
       b.offset(evaluator.getPacking(tables.getPanels(right)),
                b.constant(packed.getNOffset() / right.getWidth() * panelBytes +
                           packed.getKOffset() * stepBytes));
-  // Another reduction may have fewer matrices.
+  // Each reduction numbers its own matrices, because another may have fewer.
   auto pointerTo = [&](Value number) {
     return b.offset(packing, b.mul(number, b.constant(panelBytes)));
   };
@@ -181,7 +181,7 @@ void StageEmitter::emitCopy(const Reduction &reduction, Value row,
         evaluator.eval(operand->get(), evaluator.operandIndices(map, at));
     return value ? evaluator.broadcast(value) : Value();
   };
-  // Writes the vector of columns from `column` on, in the row of the reduction
+  // Writes a vector of columns, beginning at `column`, to the reduction's row
   // that is `after` rows after the current one.
   auto write = [&](Value value, Value column, int64_t after) {
     Value k = b.add(loops.flatten(b, at), b.constant(after));

@@ -102,7 +102,8 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
           ", those of fewer than " + Twine(sharing.shareTasks) +
           " tasks not at all")
              .str();
-  // The requirements of functions for another target are already known.
+  // If the operator also has code for another target, scratch must suffice for
+  // both.
   int64_t taskScratch = plan.getTaskScratch();
   SmallVector<int64_t> raggedScratch(plan.getRaggedScratch());
   if (auto known = op->getAttrOfType<CodeAttr>(kCodeAttr)) {

@@ -14,9 +14,9 @@ using namespace mlir::uprog;
 /// streams through.
 static constexpr int64_t kCachedBytes = int64_t(1) << 20;
 /// FLOPs that a worker executes while it reads a byte of parameters that are
-/// not in its cache, allowing for latency that prefetching does not hide.
-/// Measurement on two cores with AVX-512: a dense layer (half a FLOP per byte
-/// and row) is faster by rows from about a hundred rows on.
+/// not in its cache, allowing for latency that prefetching does not hide. On
+/// two cores with AVX-512, a dense layer (half a FLOP per byte and row) is
+/// faster by rows if it has about 100 rows or more.
 static constexpr int64_t kFlopsPerByte = 48;
 /// With fewer FLOPs, two workers save less than the cost of their barrier,
 /// which is a quarter of a microsecond if each has its own core.
@@ -55,8 +55,8 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
   for (int64_t bytes : plan.getRaggedScratch())
     sharing.taskBytes += bytes;
 
-  // Waiting for a full register tile of rows pays off only if there are columns
-  // for more than one worker.
+  // If there are columns for only one worker, divide by rows even if workers
+  // get less than a register tile of rows.
   bool areCached = sharing.weightBytes <= kCachedBytes;
   int64_t tile = llvm::divideCeil(registers.maxRows, leading);
   if (columns <= getPanelWidth(columns, plan.getLanes()))

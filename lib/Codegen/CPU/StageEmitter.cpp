@@ -56,7 +56,7 @@ void StageEmitter::planScratch(const Stage &stage) {
   int64_t lanes = evaluator.getLanes(), n = stage.space.columns();
   panelWidth = getPanelWidth(n, lanes);
   int64_t panels = llvm::divideCeil(n, panelWidth);
-  // One additional vector, so that rows do not fall into the same cache sets.
+  // Add one vector, so that rows do not map to the same cache sets.
   tileStride = std::min(panels, kMaxPanels) * panelWidth + lanes;
   hasPanels = false;
   packedRowBytes = 0;
@@ -178,7 +178,8 @@ std::pair<Value, Value> StageEmitter::getShare(Value count) {
 }
 
 void StageEmitter::emitRows() {
-  // First rows of the stage's space, then rows of `columns()` elements.
+  // Compute rows of the stage's space, and convert them to rows of `columns()`
+  // elements below.
   Value first = b.constant(0), last = b.constant(1);
   if (stage->space.hasRows()) {
     first = arguments.rowBegin;
@@ -247,8 +248,8 @@ void StageEmitter::emitBlocks(Value first, Value last) {
         first, last, blockRowsMax, [&](Value task, Value from, Value to) {
           emitBlock(b.add(b.mul(task, most), from), b.sub(to, from));
         });
-  // Blocks of equal size, because in a short last block, each panel would serve
-  // few rows.
+  // Use blocks of equal size: in a short last block, each panel would serve few
+  // rows.
   Value blocks = b.div(b.add(rows, b.sub(most, one)), most);
   b.loop(b.constant(0), blocks, 1, [&](Value block) {
     Value begin = b.div(b.mul(block, rows), blocks);

@@ -19,14 +19,14 @@ struct ReductionLoops;
 ///
 ///   for each group of rows, of this worker's share or of all
 ///     pack the left operands of contractions
-///     for each matrix that contractions multiply them with
+///     for each matrix by which contractions multiply them
 ///       for each tile of columns, of all or of this worker's share
 ///         copy or pack the columns of contractions that need it
 ///         for each tile of rows
-///           contractions and other reductions, each into its own tile for each
-///           row, each vector of columns: everything else
+///           contractions and other reductions, each into its own tile
+///           for each row, each vector of columns: everything else
 ///
-/// A "row" here is `columns()` elements: a row of a value with more inner
+/// A "row" here has `columns()` elements: a row of a value with more inner
 /// dimensions is split into several. `groupDims` are the inner dimensions that
 /// select the matrix. Rows are numbered without them.
 class StageEmitter {
@@ -58,9 +58,9 @@ private:
     bool grouped;            ///< differs from matrix to matrix
   };
 
-  /// Memory to prefetch while a tile is computed: the share of the tile, which
-  /// is one of `tiles`, in the panel after all of them. Panels are numbered
-  /// across all matrices. Null if there is only one tile.
+  /// Memory to prefetch while a tile is computed: its share of the panel that
+  /// follows all `tiles`. Panels are numbered across all matrices. Null if the
+  /// stage uses no panels.
   struct Ahead {
     Value panel, tile, tiles;
   };
@@ -72,7 +72,7 @@ private:
   };
 
   void planScratch(const Stage &stage);
-  /// Emits the loops of the stage over the rows and columns of this unit.
+  /// Emits the loops of the stage over the rows and columns of this worker.
   void emitRows();
   void emitBlocks(Value first, Value last);
   /// Calls `body` for each run of `size` positions that overlaps [begin, end).
@@ -110,14 +110,14 @@ private:
   int64_t planColumns(const Stage &stage, int64_t panels, int64_t offset);
   /// Packs `panels` panels for the group of rows that begins at `blockRow`.
   void emitColumnPacks(Value blockRow, Value panel, Value panels);
-  /// Packs the columns of [first, last) of one panel that are in `line`.
+  /// Packs the columns of `line` that are in [first, last) into one panel.
   void emitColumnPack(const Reduction &reduction, ArrayRef<Index> position,
                       Value line, Value first, Value last, Value panel);
   Value gatheredRow(const Reduction &reduction, Value row);
   void emitGathered(const Reduction &reduction, Value firstRow, Value rows,
                     Value panels, Value firstColumn, bool accumulate);
-  /// Stores the start value of a contraction in its tile. Returns false if it
-  /// is zero.
+  /// Stores the start value of a contraction in its tile. Returns false if the
+  /// value is zero, and stores nothing.
   bool emitStart(const Reduction &reduction, Value firstRow, Value rows,
                  Value firstColumn, Value lastColumn);
   void emitPanels(const Reduction &reduction, Value tileRow, Value rows,
@@ -152,8 +152,8 @@ private:
   // State of the current stage.
   const Stage *stage = nullptr;
   StageArguments arguments;
-  /// The worker's scratch: tiles of results, then panels of columns, then,
-  /// starting at packsOffset, the rows of all packs, row by row.
+  /// The worker's scratch contains tiles of results, panels of columns and,
+  /// from packsOffset, the rows of all packs, row by row.
   std::vector<Pack> packs;
   int64_t packsOffset = 0, packedRowBytes = 0;
   DenseMap<const Reduction *, size_t> packOf;
@@ -168,7 +168,7 @@ private:
   bool hasPanels = false, isOfTask = false;
   SmallVector<int64_t> groupDims; ///< sorted
   int64_t groups = 1;             ///< number of matrices
-  int64_t groupRows = 1; ///< rows of a task that share a matrix, if all differ
+  int64_t groupRows = 1;          ///< rows of a task per matrix
   /// Begin and end of this worker's matrices, if `sharedDims` specifies them.
   std::pair<Value, Value> ownGroups;
   Indices groupPosition; ///< position of the current matrix, one index for each

@@ -15,7 +15,7 @@ using namespace mlir::uprog;
 
 /// Distance at which a panel is prefetched into the first-level cache.
 static constexpr int64_t kPrefetchBytes = 1024;
-/// A cache line, which one prefetch reads.
+/// Bytes of a cache line, which one prefetch reads.
 static constexpr int64_t kLineBytes = 64;
 
 RegisterTiles::RegisterTiles(int64_t registers) {
@@ -112,8 +112,8 @@ func::FuncOp TileFunctions::getTile(const TileShape &shape, int64_t rows,
           Value &sum = next[row * vectors + v];
           sum = vector::FMAOp::create(b, spread, columns, sum);
         };
-        // Meanwhile, prefetch a share of the panel after all tiles into the
-        // second-level cache. A tile with fewer rows is the only tile.
+        // Meanwhile, prefetch a share of the next panel into the second-level
+        // cache. A tile with fewer rows is the only tile of its panel.
         auto fetchAhead = [&] {
           if (shape.streamed && 2 * rows >= tiles.maxRows)
             LLVM::Prefetch::create(b, b.offset(ahead, b.mul(k, aheadStep)),

@@ -53,8 +53,9 @@ public:
 
   /// Returns the function f(A, B, C, depth, rows, panels, bytes from panel to
   /// panel, ahead, step). It computes C[rows][panels * width] = A[rows][depth]
-  /// * B. If panels are streamed, the function also prefetches, beginning at
-  /// `ahead`, and advances by `step` bytes with each step of the reduction.
+  /// * B. If panels are streamed, the function also prefetches memory: it
+  /// begins at `ahead`, and advances by `step` bytes with each step of the
+  /// reduction.
   func::FuncOp get(const TileShape &shape);
 
 private:
@@ -62,7 +63,7 @@ private:
 
   ModuleOp module;
   RegisterTiles tiles;
-  std::map<std::string, func::FuncOp> dispatchers; ///< dispatchers by name
+  std::map<std::string, func::FuncOp> dispatchers; ///< by name
 };
 
 } // namespace mlir::uprog

@@ -17,9 +17,10 @@ using namespace mlir::uprog;
 
 /// Bytes of shared memory that a block may use on any chip.
 static constexpr int64_t kLeastSharedMemory = 48 * 1024;
-/// Bytes for a quad of rows that products multiply, unless they need less.
+/// Maximum number of bytes for a quad of rows that products multiply, reserved
+/// before parameters are placed.
 static constexpr int64_t kFewRowBytes = 24 * 1024;
-/// Maximum number of bytes for such rows.
+/// Maximum number of bytes for these rows after parameters are placed.
 static constexpr int64_t kManyRowBytes = 64 * 1024;
 
 RepeatedOperators::RepeatedOperators(ModuleOp module) {
@@ -91,8 +92,8 @@ int64_t BlockMemory::getSumBytes(const StagePlan &plan) const {
   return most;
 }
 
-/// Places sums and a few of the rows that products multiply first, then
-/// parameters. The remaining memory is for more rows.
+/// Reserves memory for sums and for a few of the rows that products multiply.
+/// Then places parameters, and uses the remaining memory for more rows.
 void BlockMemory::place(Plans plans) {
   constexpr int64_t quad = RowShare<NumberMath>::kQuad;
   int64_t sums = 0, few = 0, many = 0;

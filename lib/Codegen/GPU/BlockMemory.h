@@ -13,9 +13,9 @@
 
 namespace mlir::uprog {
 
-/// Operators of a module that run at many steps, because their tasks do not all
-/// have one known depth and no block runs them by itself. These operators
-/// determine the choice of executors, and their parameters are worth keeping.
+/// Operators of a module that run at many steps: their tasks do not all have
+/// one known depth, and no block runs them by itself. The choice of executors
+/// depends on these operators, and only their parameters can be resident.
 class RepeatedOperators {
 public:
   explicit RepeatedOperators(ModuleOp module);
@@ -28,16 +28,16 @@ private:
   DenseSet<Attribute> once, onOneBlock;
 };
 
-/// Contents of a block's shared memory for the operators of a module: the
-/// parameters that it keeps, the sums of products, and the rows that products
-/// multiply. The `controlBytes` of control flow are separate.
+/// Contents of a block's shared memory for the operators of a module: resident
+/// parameters, sums of products, and rows that products multiply. Control flow
+/// uses `controlBytes` more.
 class BlockMemory {
 public:
   using Plans = ArrayRef<std::unique_ptr<StagePlan>>;
 
   struct Options {
-    /// Number of blocks that run a stage together, or 0 if blocks of several
-    /// levels run stages, so no parameters are resident.
+    /// Number of blocks that run a stage together. It is 0 if blocks of several
+    /// levels run stages. Then no parameters are resident.
     int64_t units;
     int64_t blockSize;    ///< threads of a block
     int64_t sharedMemory; ///< bytes that a block may use
@@ -49,7 +49,7 @@ public:
   BlockMemory(ModuleOp module, ArrayRef<OperatorOp> operators, Plans plans,
               const Options &options);
 
-  /// Returns the reason why blocks do not keep the parameters of an operator.
+  /// Returns the reason why the parameters of an operator are not resident.
   StringRef getReason(OperatorOp op) const;
 
   ResidentParameters parameters;

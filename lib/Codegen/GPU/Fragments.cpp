@@ -85,7 +85,7 @@ Value uprog::roundFactors(CodeBuilder &b, const FactorFormat &format,
 }
 
 void uprog::unroll(Operation *loop, int64_t times) {
-  // Conversions pass the annotation on to the branch at the end of the loop.
+  // Conversions copy the annotation to the branch at the end of the loop.
   constexpr StringLiteral kAnnotation = "loop_annotation";
   if (loop->hasAttr(kAnnotation))
     return;
@@ -113,12 +113,12 @@ Value Fragments::pack(const FactorFormat &format, ArrayRef<Value> elements) {
   return toVector(b, toWords(b, format, elements));
 }
 
-// With E elements in a register of 32 bits, register r of the rows' fragment
-// holds row `group` + 8 * (r % 2), with k of the instruction from E * `member`
-// + 4 * E * (r / 2) on. Register r of the columns' fragment holds k from E *
-// `member` + 4 * E * r on (PTX ISA, "Matrix Fragments for mma.m16n8k8" and
-// following). Any values of k may be used if they are the same for rows and
-// columns. An instruction takes the next ones of each lane.
+// A 32-bit register holds E elements along k. In the rows' fragment, register r
+// holds row `group` + 8 * (r % 2), beginning at E * `member` + 4 * E * (r / 2).
+// In the columns' fragment, register r begins at E * `member` + 4 * E * r (PTX
+// ISA, "Matrix Fragments for mma.m16n8k8" and following). Any order of k is
+// valid if rows and columns use the same one. Each instruction therefore takes
+// the next elements of each lane's vectors.
 CodeBuilder::Values Fragments::multiply(const FactorFormat &format,
                                         ArrayRef<Value> rows, Value column,
                                         ValueRange sums) {

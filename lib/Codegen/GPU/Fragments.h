@@ -17,13 +17,13 @@ namespace mlir::uprog {
 /// Returns the type of a factor in shared memory, of a round's rows or of
 /// resident parameters.
 Type getFactorType(CodeBuilder &b, const FactorFormat &format);
-/// Converts an element, or a vector of four elements, to the words that are
-/// stored there.
+/// Converts an element, or a vector of four elements, to factors in shared
+/// memory.
 Value roundFactors(CodeBuilder &b, const FactorFormat &format, Value elements);
 
-/// Makes LLVM unroll a loop `times` times, so the loads of that many steps are
-/// in flight. Otherwise, an assembler would unroll it until no registers are
-/// left. A loop that has an annotation keeps it.
+/// Makes LLVM unroll a loop `times` times, which keeps the loads of `times`
+/// steps in flight. Otherwise, an assembler would unroll the loop until no
+/// registers are left. Does not replace an existing annotation.
 void unroll(Operation *loop, int64_t times);
 
 /// Products of a warp's tile of 16 rows by 8 columns on tensor cores. Lanes are
@@ -47,8 +47,8 @@ public:
 
   /// Packs parameters into one vector of factors, as in shared memory.
   Value pack(const FactorFormat &format, ArrayRef<Value> elements);
-  /// Adds the products of a step to `sums`. Takes vectors of four words, of two
-  /// rows and of a column.
+  /// Adds the products of a step to `sums`. The vectors of two rows and of a
+  /// column have four words each.
   CodeBuilder::Values multiply(const FactorFormat &format, ArrayRef<Value> rows,
                                Value column, ValueRange sums);
 

@@ -38,8 +38,9 @@ int64_t LaneReductions::countLanes(const Reduction &reduction) {
   return std::clamp<int64_t>(llvm::bit_floor(most), 1, kWarp);
 }
 
-/// Returns true if the stage inserts into rows that it reads. The lanes of an
-/// element do not wait for each other before one of them stores the element.
+/// Returns true if the stage inserts into rows that it reads. Such an element
+/// must have one lane: lanes do not wait for each other before one of them
+/// stores the element.
 static bool writesWhatItReads(const StagePlan &plan, const Stage &stage) {
   return llvm::any_of(stage.stores, [&](auto &stored) {
     auto &[value, storage] = stored;
@@ -56,9 +57,8 @@ LaneReductions::LaneReductions(const StagePlan &plan, const Stage &stage)
 
 int64_t LaneReductions::chooseLanes(const StagePlan &plan,
                                     const Stage &stage) const {
-  // With many elements, there are enough for every lane. Lanes then read
-  // adjacent values of neighboring elements, unless adjacent values are
-  // reduced.
+  // With many elements, every lane computes its own. Lanes then read adjacent
+  // values of neighboring elements, unless adjacent values are reduced.
   bool few = stage.space.leading() * stage.space.columns() < kWarp;
   int64_t most = 1;
   for (const Reduction &reduction : stage.reductions) {
@@ -83,7 +83,7 @@ CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
   size_t shared = findLoop(loops), last = loops.dims.size() - 1;
   size_t inputs = op.getNumDpsInputs();
   Indices dims = evaluator.loopIndices(op, element);
-  // If an element has more lanes, several do the same work.
+  // If an element has more than `count` lanes, several do the same work.
   WordMath m(b);
   Value own = count < lanes ? m.rem(member, count) : member;
   Value first = m.widen(own);

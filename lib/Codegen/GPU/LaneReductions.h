@@ -16,8 +16,8 @@ namespace mlir::uprog {
 /// Reductions that several lanes of a warp compute together, in a stage without
 /// products. Each of an element's n lanes reduces every n-th value, in
 /// ascending order. Then the lanes exchange partial results until all have the
-/// same. The number of lanes depends on sizes only, so a row has the same bits
-/// in every mini-batch and on any number of blocks.
+/// same result. The number of lanes depends on sizes only, so a row has the
+/// same bits in every mini-batch and on any number of blocks.
 class LaneReductions {
 public:
   LaneReductions(const StagePlan &plan, const Stage &stage);
@@ -29,9 +29,9 @@ public:
   int64_t getTileRows() const { return kWarp / lanes / tileColumns; }
   int64_t getTileColumns() const { return tileColumns; }
 
-  /// Returns the results of a reduction at an element, in all of its lanes, or
-  /// none after an error. This lane is number `member` of these lanes. All
-  /// lanes of a warp must run the code.
+  /// Returns the results of a reduction at an element, or no values after an
+  /// error. All lanes of the element get the results; this lane is number
+  /// `member` of them. All lanes of a warp must run the code.
   CodeBuilder::Values reduce(CodeBuilder &b, Evaluator &evaluator,
                              const Reduction &reduction, const Indices &element,
                              Value member) const;
@@ -39,7 +39,7 @@ public:
 private:
   static constexpr int64_t kWarp = 32; ///< lanes of a warp
 
-  /// Returns the number of lanes that pays off for a reduction.
+  /// Returns the number of lanes that pay off for a reduction.
   static int64_t countLanes(const Reduction &reduction);
   int64_t chooseLanes(const StagePlan &plan, const Stage &stage) const;
 

@@ -46,7 +46,7 @@ static bool runsOnlyPlans(ModuleOp module) {
 }
 
 /// Emits the functions of a staged operator. Records their requirements on
-/// `host`, the operator of which it is a copy.
+/// `host`, the operator from which the staged one was copied.
 static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
                                      const ResidentParameters &parameters,
                                      const ProductMemory &memory,
@@ -163,7 +163,7 @@ struct ConvertOperatorsToGPUPass
     auto device =
         SymbolTable(module).lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
     std::vector<std::unique_ptr<StagePlan>> plans;
-    // A block keeps its share of the columns, which depends on the level.
+    // A block's share of the columns depends on the level.
     std::optional<Level> level = findSharingLevel();
     WarpEmitter::Blocks warps{blockSize / WarpEmitter::kLanes, precision,
                               level && runsOnlyPlans(module)};
@@ -211,8 +211,7 @@ struct ConvertOperatorsToGPUPass
       plan->getOperator().erase();
   }
 
-  /// Returns the number of blocks that run a stage together, as far as it is
-  /// known.
+  /// Returns the expected number of blocks that run a stage together.
   int64_t getUnits(Level level) {
     if (level != Level::Cluster)
       return level == Level::Device ? blocks : 1;

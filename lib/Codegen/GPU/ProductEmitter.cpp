@@ -26,8 +26,8 @@ using namespace mlir::uprog;
 /// tensor cores. On tensor cores, a block has many threads, each with half as
 /// many registers.
 static constexpr int64_t kCopies = 8, kRoundedCopies = 6;
-/// Maximum number of loads for these vectors that are in flight, if a vector
-/// takes several loads.
+/// Maximum number of loads in flight for these vectors, if a vector needs
+/// several.
 static constexpr int64_t kLoads = 16;
 /// Maximum number of bytes for sums. It limits the tiles that are processed at
 /// once.
@@ -286,7 +286,8 @@ void ProductEmitter::findRows(const ProductPlan::Round &round, const Rows &rows,
 void ProductEmitter::copyFoundRows() {
   if (!found)
     return;
-  // Up to this point, only the addresses that were found stay in registers.
+  // Hide the thread's number, so that only the addresses that were found stay
+  // in registers up to this point.
   Value first = m.narrow(batch::makeOpaque(b, b.getLoc(), m.widen(thread)));
   b.when(found->mine, [&] {
     Value total = m.mul(found->rows.count, found->group.perRow());
@@ -458,7 +459,7 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
   };
   if (format.usesTensorCores())
     return multiplyAll(plan.tileRows, false);
-  // A single row is not multiplied as four rows.
+  // Multiply a single row as one row, not as four.
   auto multiplyRows = [&](bool takesSlices) {
     b.when(
         m.less(rows.count, m.constant(2)), [&] { multiplyAll(1, takesSlices); },

@@ -17,8 +17,7 @@
 namespace mlir::uprog {
 
 /// Offsets of rows and sums of products in a block's shared memory, in bytes
-/// from the beginning of the memory. Both follow the parameters that the block
-/// keeps.
+/// from the beginning of the memory. Both follow the resident parameters.
 struct ProductMemory {
   /// Maximum number of rows that this memory holds at once.
   static constexpr int64_t kMostRows = 64;
@@ -60,13 +59,14 @@ public:
 
   /// Starts the code of the stage.
   void begin(Value thread, Value warp, Value lane);
-  /// Computes the addresses of the rows that are copied first, of `rows` of a
-  /// stage with `quads` quads. The plan contains the addresses, so they may be
-  /// read before other steps have written the rows themselves.
+  /// Computes the addresses of those of `rows` that are copied first. The stage
+  /// has `quads` quads of rows. The plan contains the addresses, so this code
+  /// may run before other steps have written the rows.
   void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads);
   /// Copies the rows whose addresses findRows() has computed.
   void copyFoundRows();
-  /// Copies the rows of a round to shared memory, except those copied before.
+  /// Copies the rows of a round to shared memory, except rows that
+  /// copyFoundRows() has copied.
   void copyRows(const ProductPlan::Round &round, const Rows &rows);
   /// Computes the shares of a round for the first `count` of `tiles`. Their
   /// first row is number `firstRow` of `rows`, and their first column of tiles
@@ -78,7 +78,7 @@ public:
   Value addShares(size_t number, Value tile, Value element);
 
 private:
-  /// Factors of a share of one tile, as a warp finds them.
+  /// Places and extents of the factors of a share of one tile.
   struct Operands {
     Value rows;        ///< address of the tile's first row, in shared memory
     Value lastRow;     ///< number of the last row that exists
@@ -134,7 +134,7 @@ private:
   };
 
   SmallVector<PieceGroup, 1> groupPieces(const ProductPlan::Round &round) const;
-  /// Returns the spot with number `number` of `total`.
+  /// Returns spot `number` of `total`.
   Spot spotAt(const PieceGroup &group, const Rows &rows, Value number,
               Value total);
   void copySpots(const ProductPlan::Round &round, const PieceGroup &group,

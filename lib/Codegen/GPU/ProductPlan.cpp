@@ -37,8 +37,8 @@ FactorFormat uprog::getFormat(const StagePlan &plan, const Reduction &reduction,
 namespace {
 /// Source of the factors of a share's rows: the elements of `value` at the
 /// indices that `map` specifies. The dimensions of `map` are a row of the
-/// stage, the inner dimensions of the stage, and k from the beginning of the
-/// share.
+/// stage, the inner dimensions of the stage, and k, counted from the beginning
+/// of the share.
 struct RowSource {
   Value value;
   AffineMap map;
@@ -50,8 +50,9 @@ struct RowSource {
 };
 } // namespace
 
-/// Returns true or false if `condition` holds for all k of a share or for none.
-/// Returns std::nullopt if it holds for some of them or depends on the row.
+/// Returns true if `condition` holds for all k of a share, and false if it
+/// holds for none. Returns std::nullopt if it holds for some, or depends on the
+/// row.
 static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
                                  int64_t depth) {
   AffineExpr index = map.getResult(condition.dim);
@@ -72,8 +73,9 @@ static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
   return at(0) == condition.below;
 }
 
-/// Looks through concatenations and other views, so that rows that several
-/// products read are found wherever they are in the operands.
+/// Returns the source of the rows that a product multiplies at k in [begin,
+/// end). Looks through concatenations and other views: products may read the
+/// same rows at different places of their operands.
 static RowSource findSource(const Reduction &product, int64_t begin,
                             int64_t end) {
   linalg::LinalgOp op = product.op;
@@ -113,9 +115,8 @@ static RowSource findSource(const Reduction &product, int64_t begin,
   return found;
 }
 
-/// Returns the sources of a share's factors. There is one source for each piece
-/// if all pieces can be adjacent without zeros between them, and one for the
-/// whole share otherwise.
+/// Returns the sources of a share's factors. Each piece is one source if no
+/// piece needs padding. Otherwise, the whole share is one source.
 static SmallVector<RowSource> findSources(const ProductPlan::Share &share,
                                           const FactorFormat &format) {
   SmallVector<RowSource> sources;

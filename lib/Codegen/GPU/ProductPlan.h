@@ -26,7 +26,7 @@ struct FactorFormat {
       : element(element), precision(precision) {}
 
   Type element;               ///< element type in global memory, and of sums
-  batch::Precision precision; ///< F32: as in memory, without tensor cores
+  batch::Precision precision; ///< F32: not rounded, no tensor cores
 
   bool usesTensorCores() const { return precision != batch::Precision::F32; }
   /// Returns the size of a factor in bytes.
@@ -40,7 +40,7 @@ struct FactorFormat {
   int64_t step() const { return usesTensorCores() ? 4 * vector() : vector(); }
   int64_t tileRows() const { return usesTensorCores() ? 16 : 4; }
   int64_t padded(int64_t depth) const;
-  /// Returns the largest extent of k that a warp adds for a sum. Lanes exchange
+  /// Returns the largest extent of k over which one warp sums. Lanes exchange
   /// sums at the end of each share, except on tensor cores. There, each step
   /// waits for the sums of the previous one, and tiles are larger and fewer.
   int64_t share() const { return usesTensorCores() ? 256 : 512; }
@@ -55,7 +55,7 @@ struct FactorFormat {
   bool operator!=(const FactorFormat &other) const { return !(*this == other); }
 };
 
-/// Plan of a block's warps for the products with parameters of a stage:
+/// Plan by which the warps of a block multiply by the parameters of a stage:
 ///
 ///   for each round:
 ///     copy segments of the rows that are multiplied to shared memory
@@ -86,8 +86,8 @@ struct ProductPlan {
     int64_t stride = 0;          ///< bytes from one row to the next
   };
 
-  /// Creates the plan for rows that have space for `rowBytes` bytes, or for all
-  /// bytes that they need if `rowBytes` is 0.
+  /// Creates the plan. A row takes at most `rowBytes` bytes, or as many as it
+  /// needs if `rowBytes` is 0.
   ProductPlan(const StagePlan &plan, const Stage &stage,
               batch::Precision precision, int64_t rowBytes = 0);
 

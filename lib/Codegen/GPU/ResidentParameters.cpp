@@ -265,7 +265,7 @@ void ResidentParameters::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
   Value units = function.getArgument(2);
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   thread = arith::IndexCastOp::create(b, i64, thread);
-  // Compute all addresses first, so that no load waits for the next address.
+  // Load all addresses first, so that copies do not wait for them one by one.
   SmallVector<Value> addresses;
   for (const ResidentMatrix &matrix : matrices)
     addresses.push_back(

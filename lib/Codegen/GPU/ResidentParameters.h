@@ -24,7 +24,7 @@ struct ResidentMatrix {
   int64_t rowsPerTask = 0;   ///< rows of a task by which the matrix is
                              ///< multiplied
   int64_t tiles = 0;         ///< tiles of columns
-  int64_t share = 0;         ///< tiles that a block takes, as far as is known
+  int64_t share = 0;         ///< expected number of tiles per block
   int64_t residentTiles = 0; ///< number of leading tiles in shared memory
   int64_t offset = 0;        ///< offset of the first tile, in bytes
 
@@ -38,9 +38,9 @@ struct ResidentMatrix {
   int64_t tileBytes() const;
 };
 
-/// Parameters that every block keeps in its shared memory for a whole launch:
-/// its share of the columns of operators that run at many steps. The most used
-/// parameters that fit are selected.
+/// Parameters that stay in the shared memory of a block for a whole launch: the
+/// block's share of the columns of operators that run at many steps. The most
+/// used parameters that fit are selected.
 ///
 /// A block's share is known only when a kernel is launched. Tiles of a share
 /// beyond the resident ones are read from global memory.
@@ -59,21 +59,21 @@ public:
   /// Decides which of the added parameters reside in `capacity` bytes of shared
   /// memory. Returns the number of bytes that they take.
   int64_t place(int64_t capacity);
-  /// Reports the decision in remarks, for an operator and for all. `reason`
-  /// explains why blocks keep no parameters of an operator that was not added.
+  /// Emits remarks about the decision, for one operator or for all. `reason`
+  /// explains why an operator that was not added has no resident parameters.
   void describe(const StagePlan &plan, StringRef reason) const;
   void describe(Location loc) const;
 
-  /// Returns true if the stage's rows are copied to shared memory
-  /// asynchronously. Threads wait for copies in order, so a stage that reads no
-  /// resident parameters would wait for these copies, too. If any are resident,
-  /// such a stage copies its rows synchronously.
+  /// Returns true if the stage copies its rows to shared memory asynchronously.
+  /// Threads wait for copies in order, so a wait for rows is also a wait for
+  /// resident parameters. A stage that reads none of these copies
+  /// synchronously.
   bool copiesRows(const Stage &stage) const;
   /// Emits the start of a copy of 4, 8 or 16 aligned bytes from global to
   /// shared memory.
   static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes);
-  /// Emits a wait of a thread for its asynchronous copies: of parameters that
-  /// the stage reads, and of rows.
+  /// Emits code that waits for the thread's asynchronous copies: rows, and
+  /// parameters that the stage reads.
   void emitWait(CodeBuilder &b, const Stage &stage) const;
   /// Returns the parameters of a contraction, or null if none of them are
   /// resident.
@@ -84,9 +84,9 @@ public:
   /// Returns the address of byte `offset` of that memory.
   static Value getMemory(CodeBuilder &b, int64_t offset);
   /// Creates the function f(packings, unit, units) that fills this memory, if
-  /// anything is resident. All `threads` threads of a block call it first. Its
-  /// attribute kLevelAttr is `level`, the level of the blocks among which
-  /// `unit` is one of `units`.
+  /// anything is resident. All `threads` threads of a block call it first.
+  /// `unit` is one of `units` blocks at `level`, which the attribute kLevelAttr
+  /// stores.
   void emitLoad(gpu::GPUModuleOp module, ModuleTables &tables, CodeBuilder &b,
                 int64_t threads, Level level) const;
 

@@ -26,8 +26,7 @@ WarpEmitter::WarpEmitter(const StagePlan &plan,
       evaluator(b, plan, tables), blocks(blocks), m(b) {}
 
 /// Maximum number of 32-bit words that a thread loads together in a loop of
-/// known extent that would be unrolled completely. It has 255 registers for
-/// them.
+/// known extent that would be unrolled completely. A thread has 255 registers.
 static constexpr int64_t kMostWords = 64;
 /// Maximum number of operations of a loop that is assumed to be unrolled
 /// completely. Later passes decide about other loops.
@@ -152,8 +151,8 @@ WarpEmitter::Place WarpEmitter::placeAt(Value row, Value column) {
 void WarpEmitter::emitTiles(const Columns &own, const LaneReductions &lanes) {
   int64_t elementLanes = lanes.getLanes(), tileRows = lanes.getTileRows();
   Value tiles = m.div(m.add(rowCount, tileRows - 1), tileRows);
-  // Of n blocks with these columns, each has every n-th tile of rows. The tiles
-  // of a block are divided among its warps, one column of tiles after the
+  // Each of n blocks with these columns computes every n-th tile of rows. The
+  // tiles of a block are divided among its warps, one column of tiles after the
   // other.
   Value rest = m.sub(m.add(tiles, m.sub(own.shares, 1)), own.share);
   Value perColumn = m.div(rest, own.shares);
@@ -217,9 +216,9 @@ void WarpEmitter::emitProducts(const Columns &columns, bool waits) {
   });
 }
 
-/// Moves a lane's loads for its element at the beginning of `region`, and the
-/// computations for these loads, to `before`, so that they do not wait for
-/// products. Rows that a stage reads were written before the stage.
+/// Moves a lane's loads for its element from `region` to `before`, with the
+/// computations that they need. The loads then do not wait for products. This
+/// is legal: rows that a stage reads were written before the stage.
 static void hoistLoads(Region &region, Operation *before,
                        unsigned globalMemory) {
   for (Operation &op :
@@ -277,8 +276,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
     });
   };
 
-  // Compute all at once, unless a tile has more elements than a block has
-  // threads.
+  // Compute all elements at once, unless a block has fewer threads.
   bool fitsOnce = products.countTiles() * tileElements <= blocks.warps * kLanes;
   Value tile, element;
   Place place;

@@ -17,16 +17,16 @@ namespace mlir::uprog {
 /// products:
 ///
 ///   for the rows of this block, as many at a time as its memory holds:
-///     the block copies them to shared memory; barrier for its tiles of
-///     columns, as many at a time as there is space for sums:
-///       the warps divide tiles, products and shares of k; barrier a lane per
-///       element: adds shares, computes everything else
+///     the block copies them to shared memory; barrier
+///     for its tiles of columns, as many at a time as its memory has sums:
+///       the warps divide tiles, products and shares of k; barrier
+///       a lane per element: adds shares, computes everything else
 ///
 /// See ProductPlan and WorkShare. A stage without products has only the last
 /// line. Its tiles have as many elements as a warp has lanes, or fewer if each
 /// element has several lanes (LaneReductions). The same blocks read the
-/// parameters of a tile of columns at every step, from their shared memory if
-/// they keep them.
+/// parameters of a tile of columns at every step, from shared memory if they
+/// are resident.
 class WarpEmitter {
 public:
   static constexpr int64_t kLanes = ProductEmitter::kLanes;
@@ -67,7 +67,7 @@ private:
   void emitPass(ProductEmitter &products, const ProductPlan &productPlan,
                 const Rows &rows, Value firstRow, const Columns &columns,
                 const Slices &slices, Value firstTurn, const Tiles &tiles);
-  /// Indices of an element, and a flag that is set if the stage has it.
+  /// Indices of an element, and a flag that is set if the element exists.
   struct Place {
     Indices indices;
     Value valid;
@@ -78,8 +78,8 @@ private:
   /// Emits everything except products with parameters, at one of this lane's
   /// elements.
   void emitElement(const Indices &element);
-  /// Emits the same code for an element that several lanes have, of which this
-  /// lane is number `member`. One of them stores the element.
+  /// Emits the same code for an element that several lanes compute together.
+  /// This lane is number `member` of them. One lane stores the element.
   void emitSharedElement(const Place &place, const LaneReductions &lanes,
                          Value member);
   void emitStores(const Indices &element);

@@ -36,7 +36,7 @@ public:
   Value shiftRight(Value x, Value y) {
     return b.createOrFold<arith::ShRUIOp>(x, y);
   }
-  /// The functions below also compare and choose negative numbers.
+  /// min(), less(), equal() and choose() also accept negative numbers.
   Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(x, y); }
   Value less(Value x, Value y) {
     return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y);

@@ -55,8 +55,8 @@ ItemWork::ItemWork(const FactorFormat &format, int64_t rows, int64_t columns,
 // The code of a stage
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of dependent instructions of an op, approximately for the
-/// expansions of `math`.
+/// Returns the number of dependent instructions of an op. The numbers for
+/// expansions of `math` are approximate.
 static int64_t getLatency(Operation *op) {
   if (isa<math::FmaOp>(op))
     return 1;
@@ -68,7 +68,8 @@ static int64_t getLatency(Operation *op) {
 }
 
 namespace {
-/// Follows values through a function, in the order of its operations.
+/// Finds the longest chains of dependent loads and instructions in a function.
+/// Visits operations in order.
 class ChainFinder {
 public:
   explicit ChainFinder(Operation *last) : lastBarrier(last) {}
@@ -129,7 +130,8 @@ private:
 } // namespace
 
 StageCode::StageCode(func::FuncOp function) {
-  // Find the last barrier, except those that only protect the next elements.
+  // Find the last barrier. Skip barriers in `scf.if`, which only protect sums
+  // from the next tiles.
   Operation *last = nullptr;
   function.walk([&](gpu::BarrierOp barrier) {
     if (!isa<scf::IfOp>(barrier->getParentOp()))
@@ -295,15 +297,15 @@ private:
       warp.loads += own.loads;
       warp.shuffles += own.shuffles;
       warp.instructions += own.instructions;
-      // Without resident parameters, every column is read in all of k.
+      // Columns that are not resident are read from global memory.
       const ResidentMatrix *resident = parameters.find(*share.product);
       int64_t bytes =
           width * share.depth() * batch::elementBytes(round.format.element);
       bool global = !resident || turn >= resident->residentTiles;
       if (global)
         block.weightBytes += bytes;
-      // A load of 16 bytes per lane takes a warp four accesses, and a shuffle
-      // takes one.
+      // A warp needs four accesses for a load of 16 bytes per lane, and one for
+      // a shuffle.
       int64_t rowsOnly =
           divides ? own.loads * height / (height + width) : own.loads * 2 / 3;
       block.wavefronts += 4 * (global ? rowsOnly : own.loads) + own.shuffles +
@@ -336,8 +338,8 @@ StageWork::StageWork(const StagePlan &plan, const Stage &stage,
 /// shuffle. The values are rounded from published measurements of NVIDIA Hopper
 /// and earlier generations.
 static constexpr double kL2Latency = 270, kSharedLatency = 30;
-/// Cycles from an instruction to an instruction that needs its result, from the
-/// same source.
+/// Cycles from an instruction to one that needs its result, from the same
+/// measurements.
 static constexpr double kDependentIssue = 4;
 /// Bytes per cycle that the load units of a multiprocessor read from the L2
 /// cache.

@@ -28,7 +28,7 @@ struct ItemWork {
 
 /// Properties of a stage's function that do not depend on the number of rows.
 struct StageCode {
-  /// Estimates a stage that has no function yet, with about the values of the
+  /// Uses estimates for a stage without a function, close to the values of
   /// models over trees.
   StageCode() = default;
   explicit StageCode(func::FuncOp function);
@@ -36,13 +36,14 @@ struct StageCode {
   /// Length of the longest chain of loads from global memory, after the barrier
   /// of all blocks. Each load needs the result of the previous one.
   int64_t dependentLoads = 2;
-  /// Length of the longest chain of dependent instructions, of one element
-  /// after the products. Functions of `math` count as their expansions.
+  /// Length of the longest chain of dependent instructions for one element,
+  /// after its products. Functions of `math` count as their expansions.
   int64_t chain = 100;
 };
 
 /// Work of a launch's blocks in one stage, with a given number of rows. The
-/// functions that divide the work in the code (WorkShare) count it.
+/// functions of WorkShare, which divide the work in emitted code, also count
+/// it.
 struct StageWork {
   /// Cycles of a barrier of a block, rounded from published measurements.
   static constexpr int64_t kBlockBarrier = 40;
@@ -60,13 +61,13 @@ struct StageWork {
   /// elements in a stage without products, and the sums that it stores in
   /// shared memory.
   SmallVector<int64_t> items, sums;
-  int64_t passes = 0;   ///< maximum over all blocks: products between barriers
+  int64_t passes = 0;   ///< iterations over tiles, maximum over all blocks
   int64_t barriers = 0; ///< barriers of a block, maximum over all blocks
-  // Bytes of global memory, for all blocks and for the block with the most:
-  // rows that it copies, and parameters that it does not keep.
+  // Bytes read from global memory, by all blocks and by the block with the
+  // most: rows that are copied, and parameters that are not resident.
   int64_t rowBytes = 0, mostRowBytes = 0;
   int64_t weightBytes = 0, mostWeightBytes = 0;
-  // Values of the warp with the most:
+  // Maximum over all warps:
   int64_t multiplications = 0, loads = 0, shuffles = 0, instructions = 0;
   /// Instructions of the block that executes the most.
   int64_t blockInstructions = 0;
@@ -77,7 +78,7 @@ struct StageWork {
   int64_t getMostItems() const;
   /// Estimates from these counts the cycles between two barriers of the blocks
   /// that run the stage together. No value in the estimate is fitted to
-  /// measured times. It omits products of two tensors of a task.
+  /// measured times. The estimate omits products of two tensors of a task.
   int64_t estimateCycles(const StageCode &code) const;
 
 private:

@@ -41,10 +41,10 @@ struct NumberMath {
   }
 };
 
-/// Columns of a stage that block `unit` of `units` computes, in tiles: first,
-/// first + across, ... They depend on nothing else, so a block reads the same
-/// parameters at every step. Blocks beyond the number of tiles have the same
-/// columns as other blocks, and divide the rows with them.
+/// Tiles of columns that block `unit` of `units` computes: first, first +
+/// across, ... They do not depend on rows, so a block reads the same parameters
+/// at every step. If there are more blocks than tiles, blocks with the same
+/// columns divide the rows.
 template <class Math>
 struct ColumnShare {
   using Number = typename Math::Number;
@@ -69,16 +69,16 @@ struct ColumnShare {
   Number shares = Number(); ///< number of blocks with its columns
 };
 
-/// Share of a block in a tile of columns that several blocks have, for a stage
-/// with few rows. Each block has the rows of every `shares`-th quad, in 1, 2 or
-/// all of the tile's slices of columns.
+/// Share of a block in a tile of columns that several blocks compute, for a
+/// stage with few rows. Each block computes every `shares`-th quad of rows, in
+/// 1, 2 or all slices of the tile's columns.
 template <class Math>
 struct SliceShare {
   using Number = typename Math::Number;
   static constexpr int64_t kSlices = 4; ///< slices of a tile, a power of two
 
-  /// Computes the share in a stage with `quads` quads of rows. Without
-  /// `divides`, tiles remain whole.
+  /// Computes the share in a stage with `quads` quads of rows. If `divides` is
+  /// false, tiles remain whole.
   SliceShare(Math &m, const ColumnShare<Math> &columns, Number quads,
              bool divides)
       : shift(m.constant(0)), own(shift), left(shift), first(shift),
@@ -128,8 +128,8 @@ struct RowShare {
   static constexpr int64_t kQuad = 4;
 
   /// Takes the rows of quads `first`, first + shares, ..., at most `most`
-  /// quads, of a stage with `rows` rows. `count` has no meaning if the stage
-  /// lacks the first of these quads.
+  /// quads, of a stage with `rows` rows. `count` is meaningless if the stage
+  /// has no quad `first`.
   RowShare(Math &m, Number first, Number shares, int64_t most, Number rows)
       : first(first), shares(shares) {
     Number one = m.constant(1), quad = m.constant(kQuad);
@@ -141,7 +141,7 @@ struct RowShare {
     count = m.add(m.mul(others, quad), m.min(quad, m.sub(rows, last)));
   }
 
-  /// Returns the row of the stage that has number `own` here.
+  /// Returns the stage's row for row `own` of this share.
   Number rowAt(Math &m, Number own) const {
     Number quad = m.constant(kQuad);
     Number at = m.add(first, m.mul(m.div(own, quad), shares));
@@ -153,8 +153,8 @@ struct RowShare {
 };
 
 /// Tiles of sums that the warps of a block process between two barriers. They
-/// span 2^shift of the block's columns of tiles, and as many of its rows as the
-/// maximum then allows.
+/// span 2^shift of the block's columns of tiles, and as many of its rows of
+/// tiles as the maximum allows.
 template <class Math>
 struct TileShare {
   using Number = typename Math::Number;
@@ -183,14 +183,15 @@ struct TileShare {
 };
 
 /// Items that are divided among the warps of a block between two barriers. An
-/// item is a share of k of a product, for a tile of sums or a slice of one. Of
-/// n warps, each takes every n-th item.
+/// item is a share of k of a product, for a tile of sums or a slice of one.
+/// Each of n warps takes every n-th item.
 template <class Math>
 struct ItemShare {
   using Number = typename Math::Number;
 
-  /// Returns true if a block with `rows` rows takes slices of `tiles`: its own
-  /// slices, or all slices if more of its `warps` then have an item.
+  /// Returns true if the items of a block with `rows` rows are slices of
+  /// `tiles`: either blocks divide the tiles, or whole tiles would leave some
+  /// `warps` idle.
   static auto takesSlices(Math &m, Number rows, Number tiles, int64_t shares,
                           int64_t warps, const SliceShare<Math> &slices) {
     constexpr int64_t quad = RowShare<Math>::kQuad;

@@ -45,8 +45,8 @@ Value LaneCode::learnedBlock() {
             compare(CmpIPredicate::slt, load(costs, block), bound);
         Value isFirst = compare(CmpIPredicate::slt, last[0], zero);
         Value more = compare(CmpIPredicate::sgt, count, last[3]);
-        // Select the new value if lanes wait for the block and its cost is of
-        // that class.
+        // Select `value` if lanes wait for the block and its cost is low, or is
+        // high.
         auto ifLowCost = [&](Value value, Value other) {
           return select(any, select(isLowCost, value, other), other);
         };
@@ -173,8 +173,8 @@ std::pair<Value, Value> LaneCode::laneList() {
 Value LaneCode::enterBlock(Value lane, Value block) {
   Value waits = compare(CmpIPredicate::eq, load(array(kLanesBlocks), lane),
                         placeOf(block));
-  // If these are loaded for every lane, they can be hoisted out of the loop
-  // over lanes.
+  // Load these values in every iteration, so that the loads can be hoisted out
+  // of the loop over lanes.
   Value steps = array(kLanesLaneSteps), most = limit(kLanesMaxSteps);
   auto countStep = [&] {
     Value count = add(load(steps, lane), constant(1));

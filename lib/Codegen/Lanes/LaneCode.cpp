@@ -301,7 +301,7 @@ Value LaneCode::hasStream() {
 
 void LaneCode::takeReady() {
   if (unit.thread)
-    return; // the host's lanes only
+    return; // only lanes on the host use streams
   when(hasStream(), [&] {
     Value ready = LLVM::LoadOp::create(
         builder, loc, builder.getI64Type(), array(kLanesReady), kCellBytes,

@@ -23,8 +23,8 @@
 
 namespace mlir::batch {
 
-/// Emits code of lanes at the insertion point of a builder. The threads of a
-/// group run it together, with a barrier before it and at the end of every
+/// Emits code of lanes at the insertion point of a builder. All threads of the
+/// unit run the code together, with a barrier before it and at the end of every
 /// section. Only blockKeys() and enterBlock() run on one thread.
 class LaneCode {
 public:
@@ -32,8 +32,8 @@ public:
   LaneCode(OpBuilder &builder, Location loc, MachineOp machine, Value context,
            Value lanes, const UnitThreads &unit = {});
 
-  /// Creates the function that the code below calls. A lane stores the results
-  /// of its instance, if the instance has finished, and takes the next one.
+  /// Creates the function by which a lane takes its next instance. If the
+  /// lane's instance has finished, the function stores its results first.
   void makeNextInstance(func::FuncOp entry);
 
   void startLanes();
@@ -41,8 +41,8 @@ public:
   /// it, both i64. A block with lower values runs earlier.
   std::pair<Value, Value> blockKeys(Value block);
   /// Returns the number of the next block, an i64, and an i1 that is true if
-  /// one exists. Takes the preferred block, the block that has waited longest,
-  /// and the step at which its wait began, all i64s.
+  /// one exists. Takes the preferred block, the block for which lanes have
+  /// waited longest, and the step at which this wait began, all i64s.
   std::pair<Value, Value> nextBlock(Value preferred, Value oldest, Value came);
   /// Returns the number of all lanes, an i64, and the address of the list of
   /// the lanes that run a block.
@@ -90,7 +90,8 @@ private:
 
   /// Unit of work of a thread: a whole lane, or a piece of a row.
   enum class Share { Nothing, Lanes, Pieces };
-  /// Emits a barrier if another thread may continue with a lane.
+  /// Changes the unit of work to `next`. Emits a barrier if another thread may
+  /// then continue with a lane.
   void shareBy(Share next);
   Value laneAt(Value active, Value place);
   /// Calls `body` for each lane that runs the current block, with its position
@@ -108,7 +109,7 @@ private:
   void forActive(Value count, function_ref<void(Value, Value)> body);
   void forPieces(const MachineLayout::Variable &variable, Value count,
                  function_ref<void(Value, Value, Value)> body);
-  /// Returns true if threads share the pieces of rows, not lanes.
+  /// Returns true if threads divide the pieces of rows instead of lanes.
   bool isWide(const MachineLayout::Variable &variable);
   Value variable(const MachineLayout::Variable &variable, abi::Field field);
   Value topRow(const MachineLayout::Variable &variable, Value lane);
@@ -152,8 +153,8 @@ private:
   /// Assigns the instances that are waiting in a stream to idle lanes.
   void takeReady();
 
-  /// Returns the current frame's range, indexed by block, of an array that is
-  /// indexed by place.
+  /// Returns the range of `array` for the current frame. The array is indexed
+  /// by place, and its range by block.
   Value inFrame(Value array);
   /// Reports to the host that step `now` runs a block.
   void reportProgress(Value now, Value block);
@@ -172,8 +173,7 @@ private:
   Value lanes;
   UnitThreads unit;
   int64_t present = 0;           ///< number of the block being emitted
-  Share shared = Share::Nothing; ///< objects that threads divide in the code so
-                                 ///< far
+  Share shared = Share::Nothing; ///< unit of work in the code so far
 };
 
 } // namespace mlir::batch

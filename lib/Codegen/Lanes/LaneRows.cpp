@@ -146,7 +146,7 @@ Value LaneCode::pushEntry(Value depths, Value lane) {
             constant(int64_t(BATCH_LANE_STACK_OVERFLOW) << 32 | present);
         store(array(kLanesEnds), load(array(kLanesInstances), lane), code);
       });
-  // The last row is spare, for a value that does not fit.
+  // The last row is reserved for a value that does not fit.
   return depth;
 }
 
@@ -161,7 +161,7 @@ void LaneCode::push(PushOp op, Value place, Value lane) {
       copyRow(top, valueRow(op.getValue(), place, lane), entry);
     return;
   }
-  // In a stack without space, `above` and `depth` are the same row.
+  // In a full stack, `above` and `depth` are the same row.
   Value above = load(depths, lane);
   Value from = op.getValue() ? valueRow(op.getValue(), place, lane)
                              : stackRow(entry, depth, lane);
@@ -172,7 +172,7 @@ void LaneCode::push(PushOp op) {
   const auto &entry = layout.getVariable(op.getVariableAttr().getAttr());
   if (!isWide(entry))
     return forActive([&](Value place, Value lane) { push(op, place, lane); });
-  // Copy rows first, while depths are still the old ones.
+  // Copy rows before depths change.
   Value depths = variable(entry, kVariableDepths);
   forPieces(entry, [&](Value place, Value lane, Value piece) {
     Value depth = load(depths, lane);
@@ -217,8 +217,8 @@ void LaneCode::pop(PopOp op) {
 
 void LaneCode::set(SetOp op) {
   const auto &entry = layout.getVariable(op.getVariableAttr().getAttr());
-  // A result that is stored in the variable's row is already there, except on
-  // masked lanes.
+  // An in-place result is already in the variable's row, except in masked
+  // blocks.
   auto result = dyn_cast<OpResult>(op.getValue());
   Value count = number(kLanesCount);
   if (result && isa<InvokeOp>(result.getOwner()) && layout.isInPlace(result))

@@ -49,8 +49,8 @@ public:
   Value offset(Value pointer, Value bytes);
   Value load(Type type, Value pointer, int64_t alignment);
   void store(Value value, Value pointer, int64_t alignment);
-  /// Loads a field, a pointer or an i64, of the struct at `base`, or of element
-  /// `index` of an array of structs of `structCells` cells each.
+  /// Loads a field (a pointer or an i64) of the struct at `base`, or of struct
+  /// `index` in an array whose structs have `structCells` cells each.
   Value loadField(Value base, batch::abi::Field field);
   Value loadField(Value array, int64_t index, int64_t structCells,
                   batch::abi::Field field);
@@ -98,7 +98,7 @@ private:
   }
 };
 
-/// Sets the linkage of a function that only this module calls.
+/// Makes a function internal to its module.
 void makeInternal(func::FuncOp function);
 
 } // namespace mlir::uprog

@@ -290,7 +290,7 @@ Value Evaluator::evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
   std::optional<int64_t> domain = getRaggedDomain(op);
   if (!domain)
     return eval(op.getTensor(), indices);
-  // A ragged tensor without rows may begin after the rows of all others.
+  // If a task has no rows, its first row may be beyond the rows of all tasks.
   Type type = op.getType();
   if (llvm::any_of(indices, [](const Index &index) { return index.lanes; }))
     type = vectorOf(type);

@@ -106,7 +106,7 @@ static Sources getCollapseSources(tensor::CollapseShapeOp collapse) {
   for (auto [i, group] : llvm::enumerate(collapse.getReassociationIndices())) {
     AffineExpr rest = indices[i];
     for (int64_t d : llvm::reverse(ArrayRef<int64_t>(group).drop_front())) {
-      // Adjacent dimensions of extent one do not matter.
+      // For an extent of one, both expressions simplify.
       int64_t extent = wide.getDimSize(d);
       inner[d] = rest % extent;
       rest = rest.floorDiv(extent);

@@ -477,8 +477,8 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
     base = resultBase(storage.index);
     BlockArgument root = plan.getRoot(storage.index);
     if (write.getRows()) {
-      // The address of the row is stored at `place`, unless the result is in
-      // place.
+      // The address of the row is stored at `place`, unless results are written
+      // to rows of operands.
       Value place = b.offset(base, offset);
       if (!root)
         return scopes.back()[key] = b.load(b.ptrType(), place, kCellBytes);
@@ -549,7 +549,7 @@ void Evaluator::store(Value computed, Value value, const Storage &storage,
                            : makeLayout(space.shape, element);
   auto insert = value.getDefiningOp<InsertOp>();
   Indices places;
-  // A slice of some columns is adjacent to other columns.
+  // A vector store must not overwrite columns next to the slice.
   bool isWhole = true;
   if (insert) {
     places = insertIndices(insert, indices);

@@ -24,8 +24,8 @@ struct ReductionLoops;
 /// One index of an access: `base` or, with `lanes`, the vector of indices
 /// (base, base + step, ...). `residue` is base modulo the number of lanes, or
 /// -1 if unknown. All indices of the access are in [lower, upper); the range is
-/// unknown if upper is -1. With `partial`, indices may be outside of what is
-/// read; their elements are not used.
+/// unknown if upper is -1. With `partial`, some indices may be out of range;
+/// their elements are not used.
 struct Index {
   Value base;
   bool lanes = false;
@@ -67,8 +67,8 @@ public:
                               ArrayRef<Index> dims, bool reduction);
   /// Returns the indices of an operand, given the indices of the loops.
   Indices operandIndices(AffineMap map, ArrayRef<Index> dims);
-  /// Returns the loop indices of `op`, given the indices of its results, or
-  /// null for reductions.
+  /// Returns the loop indices of `op`, given the indices of its results. The
+  /// indices of reduction loops are null.
   Indices loopIndices(linalg::LinalgOp op, ArrayRef<Index> results);
   /// Returns the results of one elementwise op on scalars or vectors.
   SmallVector<Value> evalElement(Operation *op, ValueRange operands);
@@ -149,8 +149,8 @@ private:
   std::optional<int64_t> getRaggedDomain(tensor::ExtractOp op) const;
   Value evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
                     llvm::function_ref<Value(Value)> lookup);
-  /// Emits code that reports the index that is compared with its limit if the
-  /// assertion fails.
+  /// Emits code that checks an assertion. If it fails, the code reports the
+  /// index that `op` compares with a limit.
   void evalAssert(cf::AssertOp op, llvm::function_ref<Value(Value)> lookup);
   /// Returns the first extent of a parameter, as an index.
   Value countRows(int64_t parameter);
@@ -185,9 +185,10 @@ private:
   Indices insertIndices(InsertOp insert, ArrayRef<Index> indices);
   Value storagePointer(Value value, const Storage &storage, int64_t domain,
                        Value row);
-  /// Location of elements in their row: the position of the first element, in
-  /// elements, and the positions of the others of a vector relative to it, at a
-  /// stride (0 for one element) or at separate `offsets`.
+  /// Location of an element or a vector in a row: the position of the first
+  /// element, and the distances of a vector's other elements from it. They are
+  /// multiples of `stride` (0: one element) or separate `offsets`. All count
+  /// elements.
   struct Place {
     Value first;
     int64_t stride = 0;

@@ -55,7 +55,7 @@ StringRef ModuleTables::getConstant(DenseElementsAttr value) {
   int64_t columns = type.getRank() ? type.getShape().back() : 1;
   int64_t padded = makeLayout(type.getShape(), element).getRun();
   OpBuilder b = OpBuilder::atBlockBegin(&code->getRegion(0).front());
-  // One integer of the element's width per element, with the same bits.
+  // Store each element as an integer of the same width, with the same bits.
   unsigned bits = elementBytes(element) * 8;
   SmallVector<APInt> elements;
   auto push = [&](const APInt &element) {

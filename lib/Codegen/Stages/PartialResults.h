@@ -26,8 +26,7 @@ struct PartialResults {
   /// or no values after an error.
   CodeBuilder::Values ofNone(CodeBuilder &b, Evaluator &evaluator,
                              ArrayRef<Index> position) const;
-  /// Combines the results of the elements of `x` and of `y`, which may be in
-  /// any order.
+  /// Combines results `x` and `y`, whose elements may be in any order.
   CodeBuilder::Values combine(CodeBuilder &b, ValueRange x, ValueRange y) const;
   /// Combines the results of all elements with the start values. Returns no
   /// values after an error.

@@ -46,8 +46,8 @@ static bool endsAt(linalg::LinalgOp op, unsigned dim, Value limit) {
 }
 
 /// Returns the number at which loop `dim` of `op` may end, or null if there is
-/// none. A comparison in the body reads it, and it is equal for all elements
-/// that are reduced.
+/// none. The body compares an index with this number, which is equal for all
+/// reduced elements.
 static Value findLimit(linalg::LinalgOp op, unsigned dim) {
   Block *body = op.getBlock();
   for (auto compare : body->getOps<arith::CmpIOp>()) {

@@ -36,9 +36,9 @@ static int64_t getStaticParameter(OperatorOp op, const Read &read) {
   return op.getParameter(argument.getArgNumber()).value_or(-1);
 }
 
-/// Returns, for each of `dims` dimensions, the distance from an access to the
-/// access for the next value, in elements of a dense tensor of `shape`. Returns
-/// nullopt if a distance is not constant.
+/// Returns the strides of an access along each of `dims` dimensions, in
+/// elements of a dense tensor of `shape`. Returns nullopt if a stride is not
+/// constant.
 static std::optional<SmallVector<int64_t>>
 getDenseStrides(const Read &read, ArrayRef<int64_t> shape, int64_t dims) {
   SmallVector<int64_t> strides(dims, 0);
@@ -147,7 +147,7 @@ bool Staging::matchGathered(StagedNode &node, linalg::LinalgOp linalgOp) {
     readOperands(node, std::nullopt, lefts, left);
     if (lefts.size() != 1 || getStaticParameter(op, lefts[0]) < 0)
       continue;
-    // All elements of a row must be one piece of the parameter.
+    // All elements of a row must be adjacent in the parameter.
     auto type = cast<RankedTensorType>(lefts[0].base.getType());
     auto strides = getDenseStrides(lefts[0], type.getShape(), dims);
     if (!strides || (*strides)[0] != 0 || (*strides)[rank] != 0)

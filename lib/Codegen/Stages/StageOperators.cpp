@@ -24,7 +24,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// A lane loads 16 bytes at once.
+/// Bits that a lane loads at once.
 static constexpr int64_t kGPUVectorBits = 128;
 
 namespace mlir::uprog {

@@ -168,8 +168,8 @@ std::optional<Selection> uprog::getSelection(linalg::LinalgOp op) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// Returns the stage result whose insert writes into `result`, a result of an
-/// earlier stage, or null if there is none.
+/// Returns the result of the later stage that inserts into `result`, or null if
+/// there is none.
 static OpResult findInsert(OpResult result) {
   for (OpOperand &use : result.getUses()) {
     auto insert = dyn_cast<InsertOp>(use.getOwner());

@@ -71,14 +71,14 @@ int64_t getNaturalLanes(int64_t vectorBits, Type element);
 int64_t getPanelWidth(int64_t columns, int64_t lanes);
 /// Returns true if every element of `value` is +0 or undefined.
 bool isZero(Value value);
-/// Returns the op that combines a new element with the accumulator, in a
-/// reduction with one result, or null for other reductions.
+/// Returns the op by which a reduction with one result combines a new element
+/// with the accumulator. Returns null for other reductions.
 Operation *getCombiner(linalg::LinalgOp op);
 
-/// Search of a reduction for the first of the largest or smallest elements. If
-/// `compare` finds that a new element is strictly larger than result `best`, or
-/// smaller, the new element replaces all results. Result `position` is its
-/// index.
+/// Reduction that selects the first of the largest or smallest elements. If
+/// `compare` finds that a new element is strictly larger (or smaller) than
+/// result `best`, the body replaces all results. Result `position` is the
+/// element's index.
 struct Selection {
   Operation *compare;
   unsigned best, position;
@@ -88,9 +88,8 @@ std::optional<Selection> getSelection(linalg::LinalgOp op);
 /// Returns true if `op` adds products of two operands, all f32 or all f64.
 bool isFloatContraction(linalg::LinalgOp op);
 
-/// Returns the map of input `input` of a reduction, over dimensions like the
-/// dimensions of a stage: d0 is the row, followed by the inner dimensions of
-/// `space` and of the reduction.
+/// Returns the map of input `input` of a reduction. Its dimensions are the row
+/// (d0), the inner dimensions of `space` and the dimensions of the reduction.
 AffineMap getOperandMap(linalg::LinalgOp op, const RowSpace &space,
                         unsigned input);
 /// Returns `map` for columns `run` * d`line` + d`column`, where d`column` is
@@ -121,7 +120,7 @@ struct Reduction {
   /// concatenated operand changes from one piece to the next.
   ArrayRef<int64_t> breaks;
   // For contractions: the number of the input that is A, a flag that is set if
-  // it is copied in vectors, the extent of the reduction, and the inner
+  // A is copied in vectors, the extent of the reduction, and the inner
   // dimensions of the stage that select the matrix B.
   unsigned left = 0;
   bool vectors = true;
@@ -200,8 +199,8 @@ public:
   /// Returns the operand into whose rows result `index` may be written, or
   /// null.
   BlockArgument getRoot(unsigned index) const;
-  /// Returns the result for which a stage copies an operand, into which later
-  /// stages insert.
+  /// Returns the result for which a stage copies an operand, so that later
+  /// stages can insert into the copy.
   std::optional<unsigned> getCopiedResult(const Stage &stage) const;
   const TableLayout &getResultLayout(unsigned result) const {
     return rows.resultLayouts[result];

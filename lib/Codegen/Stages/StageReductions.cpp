@@ -23,8 +23,8 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Minimum number of a task's rows that must share a matrix for it to be
-/// copied.
+/// Minimum number of rows of a task that must share a matrix for the matrix to
+/// be copied.
 static constexpr int64_t kCopiedRows = 4;
 
 /// Returns true if `op` is a sum of products: acc + a*b.
@@ -74,8 +74,9 @@ PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
                          /*order=*/{}, n, k, width, transposed);
 }
 
-/// Returns the panels of a contraction whose columns are all rows of the
-/// parameters that it reads, one parameter after another, or null.
+/// Returns the panels of a contraction if its columns are all rows of the
+/// parameters that it reads, one parameter after another. Returns null
+/// otherwise.
 PanelsAttr Staging::matchStack(StagedNode &node, MutableArrayRef<Read> reads) {
   MLIRContext *context = op.getContext();
   AffineExpr column = getAffineDimExpr(node.space.rank(), context);
@@ -144,13 +145,13 @@ std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
   return std::nullopt;
 }
 
-/// Matches a parameter if each of its dimensions is, as a whole, a dimension of
-/// the reduction, the columns, or a dimension of the stage that selects the
-/// matrix by which a row is multiplied.
+/// Matches a parameter if each of its dimensions is a whole dimension of the
+/// node: of the reduction, the columns, or one that selects the matrix by which
+/// a row is multiplied.
 std::optional<Staging::Factor> Staging::matchGroups(const StagedNode &node,
                                                     const Read &read) {
   auto argument = dyn_cast<BlockArgument>(read.base);
-  // A tile of a warp has rows of several matrices.
+  // On a GPU, the tile of a warp would have rows of several matrices.
   if (target == StageTarget::GPU || !argument ||
       !op.getParameter(argument.getArgNumber()))
     return std::nullopt;
@@ -238,9 +239,8 @@ SmallVector<int64_t> Staging::getParameters(ArrayRef<Read> reads) {
   return parameters;
 }
 
-/// Returns the distance, in elements of storage, from an access to the access
-/// for the next value of `dim`: 0 if they are the same, -1 if it is not
-/// constant.
+/// Returns the stride of an access along `dim`, in elements of storage: 0 if
+/// the access does not depend on `dim`, -1 if the stride is not constant.
 int64_t Staging::getStride(const Read &read, AffineExpr dim) {
   bool rows = getSpace(read.base).hasRows();
   unsigned position = cast<AffineDimExpr>(dim).getPosition();
@@ -455,8 +455,8 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
     node.reads = reads;
     return finish(ReducedKind::Lanes);
   }
-  // The elements of a vector are not adjacent if it reads strided windows of an
-  // image.
+  // The elements of a vector are not adjacent if the reduction reads strided
+  // windows of an image.
   if (rank > 0 && !safe && target == StageTarget::CPU) {
     node.anywhere = true;
     SmallVector<Read> unused;

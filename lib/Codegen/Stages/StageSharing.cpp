@@ -33,13 +33,14 @@ namespace {
 struct Access {
   Value location;
   bool write = false;
-  bool ownRow = true; ///< row of the task or ragged row that the stage computes
+  bool ownRow = true; ///< the row is the one that the stage computes
   SmallVector<AffineExpr> indices;
 };
 
-/// Worker that accesses an element, as a function of the element's indices. It
-/// is the same for elements with equal positions in the leading dimensions, or
-/// with equal columns. The kind is Null if there is no such function.
+/// Worker that accesses an element, as a function of the element's indices. The
+/// worker is the same for elements with equal positions in the leading
+/// dimensions, or with equal columns. The kind is Null if there is no such
+/// function.
 struct Owner {
   enum Kind { Null, One, Columns, Rows } kind = Null;
   int64_t domain = RowSpace::kOnce;  ///< domain of rows
@@ -55,7 +56,7 @@ struct Owner {
 
 namespace mlir::uprog {
 
-/// Choice of how workers divide the stages of one operator.
+/// Chooses how workers divide the stages of one operator.
 class StageSharing {
 public:
   explicit StageSharing(Staging &staging);
@@ -91,7 +92,7 @@ private:
   int64_t estimate(const Choice &choice) const;
 
   Staging &staging;
-  std::vector<SmallVector<Access>> accesses; ///< accesses by stage
+  std::vector<SmallVector<Access>> accesses; ///< by stage
 };
 
 } // namespace mlir::uprog
@@ -232,8 +233,8 @@ SmallVector<int64_t> StageSharing::listGroups(const Stage &stage) {
   return groups;
 }
 
-/// Returns true if elements of a row may be divided among workers, because the
-/// stage only finishes reductions whose elements, not columns, are in lanes.
+/// Returns true if elements of a row may be divided among workers: the stage
+/// computes only reductions whose elements, not columns, are in lanes.
 bool StageSharing::canShareElements(const Stage &stage) const {
   return stage.space.rank() > 0 && countPanels(stage) == 1 &&
          !stage.nodes.empty() &&

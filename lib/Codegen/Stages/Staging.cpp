@@ -152,7 +152,7 @@ std::optional<int64_t> Staging::findDomain(OpResult result) {
       return spaces[dim.getSource()].domain;
     return std::nullopt;
   }
-  // The domain of an operand with the same rows as the result.
+  // Return the domain of an operand with the same rows as the result.
   auto linalgOp = dyn_cast<linalg::LinalgOp>(inner);
   for (OpOperand &operand : inner->getOpOperands()) {
     auto it = spaces.find(operand.get());
@@ -294,7 +294,7 @@ LogicalResult Staging::addNode(Operation *inner) {
       if (failed(classifyReduction(*node, linalgOp)))
         return failure();
     } else {
-      // A copy reads views that nothing else reads.
+      // A copy stores a view, so its vectors may cross from operand to operand.
       node->anywhere = target == StageTarget::CPU && isa<linalg::CopyOp>(inner);
       node->scalar = !readOperands(
           *node,
@@ -434,7 +434,7 @@ LogicalResult Staging::assignLevels() {
           }))
         edges.push_back({reader, node, false});
   }
-  // The order of the nodes is an order of the levels, except for inserts.
+  // Nodes are listed in the order of their levels, except for inserts.
   size_t rounds = 0;
   for (bool changed = true; changed;) {
     if (rounds++ > all.size())
@@ -463,7 +463,7 @@ LogicalResult Staging::assignLevels() {
   return success();
 }
 
-/// Records what stages write into rows of results.
+/// Records the values that stages write into rows of results.
 void Staging::storeResults() {
   Operation *yield = op.getBody().front().getTerminator();
   for (OpOperand &operand : yield->getOpOperands()) {
@@ -475,8 +475,7 @@ void Staging::storeResults() {
     std::pair<Value, int64_t> store(value, -1);
     if (!llvm::is_contained(stores, store))
       stores.push_back(store);
-    // Only the value of a node is read back. A view is followed to its
-    // operands.
+    // Only values of nodes are read back. Readers of a view read its operands.
     if (getNode(value))
       stored.insert(value);
   }
@@ -497,7 +496,8 @@ void Staging::makeStages() {
   };
   SmallVector<int64_t> levels;
   for (StagedNode *node : all) {
-    // The stage that copies an operand is skipped where no copy is needed.
+    // A copy of an operand is a separate stage, because it is skipped if no
+    // copy is needed.
     bool isSeparate = isRoot(node);
     for (auto [i, stage] : llvm::enumerate(stages))
       if (!isSeparate && levels[i] == node->level &&

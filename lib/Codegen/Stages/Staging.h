@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Analysis of uprog-stage-operators. It depends on the target only through its
-// kind (CPU or GPU) and the width of a vector. Views (slices, concatenations,
+// Analysis of uprog-stage-operators. Of the target, it depends only on the kind
+// (CPU or GPU) and the width of a vector. Views (slices, concatenations,
 // reshapes, transposes) and elementwise code of low cost are fused into their
 // readers. Every other op is a node. A stage is a set of nodes with the same
 // rows and the same inner shape that read each other only element by element. A
@@ -25,10 +25,9 @@ namespace mlir::uprog {
 
 /// One index of an access, over the dimensions of a node: d0 is its row,
 /// followed by its inner dimensions and its reduction dimensions. With `lanes`,
-/// the dimension that runs along the lanes of a vector occurs in the index. Its
-/// factor is one unless the elements of the node's vectors may come from
-/// anywhere. The rest of the index is `residue` modulo the number of lanes (-1:
-/// unknown).
+/// the index contains the dimension along which vectors run. Its factor is one
+/// unless StagedNode::anywhere is set. The rest of the index is `residue`
+/// modulo the number of lanes (-1: unknown).
 struct SymbolicIndex {
   AffineExpr expr;
   bool lanes = false;
@@ -84,7 +83,7 @@ private:
   struct Stage {
     RowSpace space;
     bool scalar = false;
-    /// Flags that specify how workers divide the stage, and whether they wait
+    /// Division of the stage among workers, and a flag that is set if they wait
     /// for each other before it; see uprog.stage.
     std::optional<int64_t> sharedDims;
     bool barrier = false;
@@ -139,7 +138,8 @@ private:
   /// Returns the parameters that are read in place, one per access.
   SmallVector<int64_t> getParameters(ArrayRef<Read> reads);
   int64_t getStride(const Read &read, AffineExpr dim);
-  /// Pieces of concatenations along a dimension.
+  /// Positions along `dim` at which a concatenation changes from one piece to
+  /// the next.
   struct Breaks {
     AffineExpr dim;
     SmallVector<int64_t> positions;
