@@ -1,12 +1,14 @@
-// The No-U-Turn Sampler with multinomial draws from trajectories (Betancourt 2017), as
-// in Stan: biased progressive sampling, a U-turn criterion based on momenta with checks
-// across both halves of a trajectory, and a warm-up that fits the step size (dual
-// averaging) and a mass matrix. The functions run one chain, without recursion: pieces
-// of a trajectory wait on a stack until they have a neighbor of equal length. If
-// `slice` is true, draws are from the points of a trajectory in a slice (Hoffman and
-// Gelman 2014), which have equal odds; all other points have none.
+// The No-U-Turn Sampler with multinomial draws from trajectories (Betancourt
+// 2017), as in Stan: biased progressive sampling, a U-turn criterion based on
+// momenta with checks across both halves of a trajectory, and a warm-up that
+// fits the step size (dual averaging) and a mass matrix. The functions run one
+// chain, without recursion: pieces of a trajectory stay on a stack until they
+// have a neighbor of equal length. If `slice` is true, draws are from the
+// points of a trajectory in a slice (Hoffman and Gelman 2014), which have equal
+// odds; all other points have none.
 //
-// A model defines the target and the mass matrix, and declares what it uses:
+// A model defines the target and the mass matrix, and declares the functions
+// that it uses:
 //
 //   // The log density at a position, and its gradient.
 //   func.func private @log_density(%q: tensor<25xf64>, %X: …, %y: …)
@@ -99,8 +101,9 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
     return %row : !vec
   }
 
-  // True if a trajectory of two neighboring pieces has not turned yet. The arguments
-  // are the sum, the first and the last momentum of each, in the order of `a` and `b`.
+  // Returns true if a trajectory of two neighboring pieces, `a` and then `b`,
+  // has not turned yet. The arguments are the sum of the momenta, the first and
+  // the last momentum of each piece.
   func.func private @multinomial.goes_on(
       %sum_a: !vec, %first_a: !vec, %last_a: !vec,
       %sum_b: !vec, %first_b: !vec, %last_b: !vec) -> i1 {
@@ -124,13 +127,15 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
     return %on : i1
   }
 
-  // A piece of a trajectory with 2^depth leapfrog steps from (q, gradient, z), or fewer
-  // if it turns or diverges. Stacks contain first and last momenta and sums of complete
-  // pieces; in the end, row 0 is the whole piece. `before` leapfrog steps were made in
-  // this transition, with acceptance probabilities whose sum is `acceptance`.
+  // Extends a trajectory by a piece of 2^depth leapfrog steps from (q,
+  // gradient, z), or fewer if the piece turns or diverges. Stacks contain the
+  // first momenta, last momenta and sums of complete pieces. At the end, row 0
+  // belongs to the whole piece. `before` leapfrog steps were made in this
+  // transition, with acceptance probabilities whose sum is `acceptance`.
   //
-  // The odds of a point are exp(gain), where gain is its gain in log density of (q, z).
-  // With a slice, they are 1 if the gain exceeds `level`. The sum of the odds is weight
+  // The odds of a point are exp(gain), where gain is its gain in log density of
+  // (q, z). With a slice, they are 1 if the gain exceeds `level`, and 0
+  // otherwise. The sum of the odds is weight
   // * exp(scale), where `scale` is the largest logarithm of the odds.
   func.func private @multinomial.extend(
       %q: !vec, %gradient: !vec, %z: !vec, %depth: i32, %step: f64, %factor: !factor,
@@ -200,8 +205,9 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
       %chance = math.exp %loss : f64
       %accepted1 = arith.addf %accepted, %chance : f64
 
-      // The new point becomes the point of the piece with the probability of its share
-      // of the odds. A point that diverges ends the transition and is never taken.
+      // The new point becomes the point of the piece with a probability equal
+      // to its share of the odds. A point that diverges ends the transition and
+      // is never taken.
       %is_inside = arith.cmpf ogt, %gain, %level : f64
       %inside = arith.uitofp %is_inside : i1 to f64
       %share = arith.select %is_slice, %inside, %unit : f64
@@ -266,10 +272,11 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
           !stack, !stack, !stack
   }
 
-  // One transition. Returns the next position with its log density and gradient; the
-  // mean acceptance probability, the leapfrog steps, the doublings, whether the
-  // trajectory diverged, and the energy of the point that was taken; and the stacks,
-  // whose contents have no meaning between transitions.
+  // Runs one transition. Returns the next position with its log density and
+  // gradient; the mean acceptance probability, the leapfrog steps, the
+  // doublings, whether the trajectory diverged, and the energy of the point
+  // that was taken; and the stacks, whose contents have no meaning between
+  // transitions.
   func.func private @multinomial.transition(
       %q: !vec, %logp: f64, %gradient: !vec, %epsilon: f64, %factor: !factor,
       %max_depth: i32, %is_slice: i1, %firsts: !stack, %lasts: !stack, %sums: !stack,
@@ -334,7 +341,8 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
           -> (!vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64, i32,
               !stack, !stack, !stack)
 
-      // Take it with probability min(1, new / old), as farther points are better.
+      // Take the new point with probability min(1, new / old): farther points
+      // are better.
       %at = arith.addi %doubling_slot, %j : i32
       %u = func.call @multinomial.uniform(%seed, %chain, %t, %at)
           : (i32, i32, i32, i32) -> f64
@@ -382,9 +390,9 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
         : !vec, f64, !vec, f64, i32, i32, i1, f64, !stack, !stack, !stack
   }
 
-  // One step of dual averaging: the logarithms of the step size and of its average, the
-  // mean error, and the number of steps. `centre` is the value towards which step sizes
-  // are drawn.
+  // Runs one step of dual averaging. Returns the logarithms of the step size
+  // and of its average, the mean error, and the number of steps. `centre` is
+  // the value towards which step sizes are drawn.
   func.func private @multinomial.fit_step(
       %acceptance: f64, %target: f64, %centre: f64, %log_average: f64, %error: f64,
       %m: f64) -> (f64, f64, f64, f64) {
@@ -411,8 +419,9 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
     return %log_step, %log_average1, %error1, %m1 : f64, f64, f64, f64
   }
 
-  // Transitions `first` to `first` + `count` - 1 of a chain; count is at most N. An
-  // entry of `schedule` specifies what a warm-up transition fits, as a sum of
+  // Runs transitions `first` to `first` + `count` - 1 of a chain. `count` is at
+  // most N. An entry of `schedule` specifies what a warm-up transition fits, as
+  // a sum of
   //
   //   1  the step size
   //   2  the mass matrix sees the position

@@ -73,7 +73,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     return %y : f64
   }
 
-  // Logarithm of the density of a position and a momentum.
+  // Returns the logarithm of the density of a position and a momentum.
   func.func private @nuts.joint(%logp: f64, %r: !vec, %variance: !vec) -> f64 {
     %half = arith.constant 0.5 : f64
     %velocity = arith.mulf %variance, %r : !vec
@@ -83,8 +83,8 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     return %joint : f64
   }
 
-  // True if the ends of a trajectory still diverge. `step` has the sign of the
-  // direction from the first to the last.
+  // Returns true if the distance between the ends of a trajectory still grows.
+  // `step` has the sign of the direction from the first to the last point.
   func.func private @nuts.moves_apart(%step: f64, %q_first: !vec, %r_first: !vec,
                                       %q_last: !vec, %r_last: !vec) -> i1 {
     %zero = arith.constant 0.0 : f64
@@ -99,7 +99,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     return %apart : i1
   }
 
-  // Several steps of the leapfrog integrator.
+  // Runs `steps` steps of the leapfrog integrator.
   func.func private @nuts.leapfrog(%q: !vec, %grad: !vec, %r: !vec, %step: f64,
                                    %steps: index, %variance: !vec)
       -> (f64, !vec, !vec, !vec) {
@@ -126,13 +126,14 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     return %end#0, %end#1, %end#2, %end#3 : f64, !vec, !vec, !vec
   }
 
-  // A balanced tree of 2^depth leaves that continues a trajectory from a point
-  // (q, grad, r); `step` is negative if it goes back in time. Returns
+  // Builds a balanced tree of 2^depth leaves that continues a trajectory from a
+  // point (q, grad, r). `step` is negative if the tree goes back in time.
+  // Returns
   //   - position and momentum of its first leaf,
   //   - position, gradient and momentum of its last leaf,
   //   - the proposal: position, log density and gradient,
   //   - the number of leaves in the slice, and whether to continue,
-  //   - the sum of the leaves' acceptance probabilities, and their number.
+  //   - the sum of acceptance probabilities over leaves, and the number of leaves.
   func.func private @nuts.build_tree(
       %q: !vec, %grad: !vec, %r: !vec, %depth: i32, %node: i32,
       %step: f64, %steps: index, %variance: !vec, %log_slice: f64, %joint0: f64,
@@ -163,7 +164,8 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
             : (!vec, !vec, !vec, i32, i32, f64, index, !vec, f64, f64, i32, i32, i32,
                i32)
             -> (!vec, !vec, !vec, !vec, !vec, !vec, f64, !vec, f64, i1, f64, i32)
-        // Take it with probability n2 / (n1 + n2), which is 0 for 0 / 0.
+        // Take the second proposal with probability n2 / (n1 + n2), or 0 if
+        // both are 0.
         %n = arith.addf %a#8, %b#8 : f64
         %where = arith.ori %slot, %node : i32
         %u = func.call @nuts.uniform(%seed, %chain, %trajectory, %where)
@@ -216,7 +218,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
         : !vec, !vec, !vec, !vec, !vec, !vec, f64, !vec, f64, i1, f64, i32
   }
 
-  // One trajectory from a position with its log density and gradient;
+  // Runs one trajectory from a position with its log density and gradient.
   // `variance` is the inverse of the mass matrix. Returns the next position
   // with its log density and gradient, the mean acceptance probability of the
   // leaves, the number of doublings, and the number of leaves.
@@ -287,7 +289,8 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
       %gp1 = arith.select %forward, %tree#3, %gp : !vec
       %rp1 = arith.select %forward, %tree#4, %rp : !vec
 
-      // Take it with probability min(1, n' / n), where n' belongs to the new tree.
+      // Take the proposal of the new tree, which has n' leaves in the slice,
+      // with probability min(1, n' / n).
       %doubling_at = arith.addi %doubling_slot, %j : i32
       %u = func.call @nuts.uniform(%seed, %chain, %trajectory, %doubling_at)
           : (i32, i32, i32, i32) -> f64
@@ -332,8 +335,9 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     return %all : !positions
   }
 
-  // N transitions from q0 with a given step size and without a mass matrix. Returns
-  // the positions, and the doublings and leapfrog steps of each transition.
+  // Runs N transitions from q0 with a given step size and without a mass
+  // matrix. Returns the positions, and the doublings and leapfrog steps of each
+  // transition.
   func.func @nuts.trace(%q0: !vec, %epsilon: f64, %steps: index,
                                 %seed: i32, %chain: i32)
       -> (!positions, !counts) {
@@ -374,10 +378,11 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     return %end#3, %end#4 : !positions, !counts
   }
 
-  // N transitions that fit the step size and the variances. A window of transitions
-  // determines the variances for the next window, which is twice as long and starts
-  // with a new step size. The first ends at 15 % and the last at 90 % of N. Returns
-  // the position with its log density and gradient, the step size, and the variances.
+  // Runs N transitions that fit the step size and the variances. A window of
+  // transitions determines the variances for the next window, which starts with
+  // a new step size. Windows end at 15, 30, 60 and 90 % of N. Returns the
+  // position with its log density and gradient, the step size, and the
+  // variances.
   func.func @nuts.warm_up(%q0: !vec, %steps: index, %seed: i32, %chain: i32)
       -> (!vec, f64, !vec, f64, !vec) {
     %zero = arith.constant 0 : index
@@ -451,7 +456,8 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
       %ends = arith.cmpi eq, %next, %window : index
       %fit:9 = scf.if %ends
           -> (!vec, f64, f64, f64, f64, index, f64, !vec, !vec) {
-        // Shrink them slightly towards the previous ones, so that none is zero.
+        // Shrink the variances slightly towards the previous ones, so that none
+        // is zero.
         %more = arith.addf %count1, %unit : f64
         %mores = tensor.splat %more : !vec
         %sum = arith.addf %squares1, %variance : !vec
@@ -475,8 +481,8 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     return %end#0, %end#1, %end#2, %epsilon, %end#3 : !vec, f64, !vec, f64, !vec
   }
 
-  // N draws from the target after a warm-up of N transitions, from a start drawn
-  // from a standard normal distribution.
+  // Returns N draws from the target after a warm-up of N transitions. The start
+  // is drawn from a standard normal distribution.
   func.func @nuts.sample(%seed: i32, %chain: i32) -> !positions {
     %zero = arith.constant 0 : index
     %one = arith.constant 1 : index

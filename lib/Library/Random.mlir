@@ -113,7 +113,7 @@ func.func @random.philox4x32(%key0: i32, %key1: i32, %counter0: i32, %counter1: 
   return %j#2, %j#3, %j#4, %j#5 : i32, i32, i32, i32
 }
 
-// Returns the key of the next round first.
+// Returns the key of the next round, then the mixed counter.
 func.func private @random.philox4x32.round(%key0: i32, %key1: i32, %x0: i32, %x1: i32, %x2: i32, %x3: i32)
     -> (i32, i32, i32, i32, i32, i32) {
   %factor0 = arith.constant 0xD2511F53 : i32
@@ -143,8 +143,8 @@ func.func private @random.philox4x32.multiply(%a: i32, %b: i32) -> (i32, i32) {
   return %low, %high : i32, i32
 }
 
-// Uniform in (0, 1) from 32 random bits: the middle of one of 2^23 equal
-// ranges, which is an f32 number.
+// Returns a uniform number in (0, 1) from 32 random bits: the middle of one of
+// 2^23 equal ranges, which is exact in f32.
 
 func.func @random.uniform.f32(%bits: i32) -> f32 {
   %nine = arith.constant 9 : i32
@@ -162,7 +162,7 @@ func.func @random.uniform.f64(%bits: i32) -> f64 {
   return %u : f64
 }
 
-// Two independent standard normals from two uniforms (Box and Muller).
+// Returns two independent standard normal numbers (Box and Muller).
 
 func.func @random.normals.f32(%bits0: i32, %bits1: i32) -> (f32, f32) {
   %minus_two = arith.constant -2.0 : f32

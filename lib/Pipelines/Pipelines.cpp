@@ -56,7 +56,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   // This pass requires numbers as positions.
   pm.addPass(createUpdateStacksPass());
   pm.addPass(createFoldBiasesPass());
-  // Recursion. Marks are at the positions where the user put them only until
+  // Recursion. Refactor first: marks are where the user put them only until
   // code is copied. Specialized code is unrolled with its tests. All three
   // passes bring together code in which zeros can be folded.
   if (options.refactor)
@@ -93,7 +93,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   order.tuning = options.tuning;
   pm.addPass(createOrderLoopsPass(order));
   pm.addPass(createInsertForcesPass());
-  // Blocks of a machine are separate kernels with the same code.
+  // Each block of a machine becomes one kernel.
   pm.addPass(createRecursionToStackPass());
   pm.addPass(createCancelPopsPass());
   pm.addPass(createOutlineBlocksPass());
@@ -115,7 +115,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
     layout.equal = options.layoutKernels;
     pm.addPass(createLayoutPQPass(layout));
   }
-  // Kernels are final from here on, and all later code is created from them.
+  // Kernels are final after the next pass, and all later code is created from
+  // them.
   pm.addPass(createWidenReductionsPass());
   pm.addPass(createVectorizeKernelsPass());
 
@@ -173,7 +174,7 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   host.targetFeatures.assign(options.features.begin(), options.features.end());
   pm.addPass(createConvertBatchToLLVMPass(host));
 
-  // Math on f16 and bf16 becomes math on f32, which the next pass expands.
+  // Math on f16 and bf16 becomes math on f32, which a later pass expands.
   pm.addPass(createExpandFloatsPass());
   // Saturates the conversions of the program itself. Conversions of expanded
   // math are within range.

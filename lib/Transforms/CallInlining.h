@@ -14,10 +14,10 @@
 
 namespace mlir::batch {
 
-/// Replaces `call` with a copy of the single block of `callee` and erases it.
-/// Returns a mapping from each op of `callee` to its copy. Adds the mark of the
-/// call, if it has one, to every copy. The upstream inlineCall does neither,
-/// and changes the locations of errors.
+/// Replaces `call` with a copy of the single block of `callee`. Returns a
+/// mapping from each op of `callee` to its copy. If the call is marked as a
+/// backedge, marks every copy. The upstream inlineCall does neither, and
+/// changes the locations of errors.
 inline IRMapping inlineCall(func::CallOp call, func::FuncOp callee) {
   OpBuilder builder(call);
   IRMapping mapping;

@@ -87,7 +87,7 @@ InstanceUnit batch::makeClusterUnit(OpBuilder &builder, Location loc,
   return member;
 }
 
-/// Returns true for types whose values the code handles as the i64s of their
+/// Returns true for types whose values the code represents by the i64s of their
 /// cells.
 static bool isCell(Type type) {
   return isa<uprog::RowType, rec::ListType, rec::AdtType>(type);
@@ -113,9 +113,8 @@ Value InstanceCode::isLeaderThread() {
   return unit.threads.isGroup() ? isZero(unit.threads.thread) : Value();
 }
 
-/// Returns an i1 that is true for the thread that reports the values that all
-/// threads compute. Of all units that run the instance, only one thread reports
-/// them.
+/// Returns an i1 that is true for one thread of all units that run the
+/// instance. This thread reports the values that all threads compute.
 Value InstanceCode::isReportingThread() {
   Value place = unit.number;
   if (unit.threads.isGroup())
@@ -144,8 +143,8 @@ void InstanceCode::addTo(Field counter, Value amount, Value condition) {
 /// Low half of a BatchBlockControl's progress: the kernel.
 static constexpr int64_t kKernelMask = (int64_t(1) << kProgressShift) - 1;
 
-/// First bit, in the step count of a unit, of the steps that it runs with other
-/// units.
+/// First bit of the number of steps that a unit runs with others, in its count
+/// of steps.
 static constexpr int64_t kSharedStepsShift = 32;
 
 Value InstanceCode::loadOwn(Value cell) {
@@ -191,11 +190,12 @@ void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
   when(isMultiUnit && !isShared ? isZero(unit.number) : Value(), begin);
 }
 
-/// Does the same for a thread of a group. Tasks that the blocks of a cluster
-/// run together count as run by its first block.
+/// Does the same for a unit with several threads. Tasks that the blocks of a
+/// cluster run together count as run by its first block.
 void InstanceCode::reportTasks(int64_t kernel, Value count, bool isShared) {
   const UnitThreads &threads = unit.threads;
-  // A thread would have to wait too long for a count in global memory.
+  // Count in private memory: a load of a count from global memory takes too
+  // long.
   Value tasks = arith::AndIOp::create(builder, loc, loadOwn(unit.progress),
                                       cb.constant(~kKernelMask));
   Value more =
@@ -295,7 +295,7 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);
   Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
                                     rounds, most);
-  // One thread reports to the host the first loop that takes too many rounds.
+  // One thread reports the first loop that takes too many rounds to the host.
   Value isFirst = arith::CmpIOp::create(
       builder, loc,
       count ? arith::CmpIPredicate::ule : arith::CmpIPredicate::eq, last, most);
@@ -407,7 +407,7 @@ Value InstanceCode::checkIndex(Value index, Value extent, int64_t place) {
   return arith::SelectOp::create(builder, loc, outside, cb.constant(0), index);
 }
 
-/// Returns the number of a source, as handles store it.
+/// Returns the number by which handles identify a source.
 static int64_t getSourceNumber(ModuleOp module, StringRef name) {
   int64_t number = 1;
   for (auto source : module.getOps<SourceOp>()) {
@@ -455,7 +455,7 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
 /// threads.
 static constexpr int64_t kPiece = 64;
 
-/// Returns the begin and the end of this thread's share, in bytes.
+/// Returns the beginning and the end of this thread's share, in bytes.
 std::pair<Value, Value> InstanceCode::shareOf(Value bytes) {
   Value number = unit.number, count = unit.count;
   if (unit.threads.isGroup()) {
@@ -665,9 +665,9 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   });
 }
 
-/// Stores the rows of a result that the tasks of a step write, one after the
-/// other starting at `first`, in `cells` starting at number `at`. Returns the
-/// address of these cells.
+/// Stores the addresses of a result's rows, one per task of a step, in `cells`,
+/// beginning at cell `at`. The rows are adjacent and begin at `first`. Returns
+/// the address of these cells.
 Value InstanceCode::listRows(Value first, Type type, Value count, Value cells,
                              int64_t at) {
   Value bytes = cb.constant(getRowBytes(cast<RankedTensorType>(type)));
@@ -768,7 +768,7 @@ Value InstanceCode::argument(int64_t number, Value instance, Type type) {
 void InstanceCode::result(int64_t number, Value instance, Value value,
                           std::optional<Type> type) {
   Value cells = cb.loadPointer(cb.loadField(ContextField::results), number);
-  // The other results follow immediately.
+  // Count the instance once: its other results follow immediately.
   if (number == 0 && !unit.threads.thread) // on the host
     when(isReportingThread(), [&] { cb.countEnded(); });
   if (type)

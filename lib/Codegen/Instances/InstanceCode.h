@@ -27,10 +27,10 @@ namespace mlir::batch {
 /// Returns true if `program` runs sets of instances.
 bool runsSets(uprog::ProgramOp program);
 
-/// Module-wide tables for the code of instances. They contain the offsets of
-/// buffers and of sites' scratch memory in the memory of the units that run an
-/// instance, and the numbers by which messages refer to indices and loops.
-/// Programs that are copies of each other have the same offsets.
+/// Module-wide tables for the code of instances: offsets of buffers and of
+/// sites' scratch memory, and numbers by which messages refer to indices and
+/// loops. Offsets are in the memory of the units that run an instance. Copies
+/// of a program have the same offsets.
 class InstanceTables {
 public:
   /// Requires that operators have code. On a device, steps are in the memory of
@@ -43,9 +43,8 @@ public:
   /// Returns the scratch offset of a `uprog.site` or a `uprog.batch`, which is
   /// negative in sets.
   int64_t getScratch(Operation *site) const { return scratch.lookup(site); }
-  /// Returns the offset of the cells of `op`: the cells of the step of a
-  /// `uprog.site` or a `uprog.batch`, or of a `uprog.tasks`, `uprog.cells` or
-  /// `uprog.members`.
+  /// Returns the offset of the cells of a `uprog.tasks`, `uprog.cells` or
+  /// `uprog.members`, or of the step of a `uprog.site` or a `uprog.batch`.
   int64_t getCells(Operation *op) const { return cellsOf.lookup(op); }
   /// Returns the offset of the row of a `uprog.node_rows` among the rows of a
   /// node; getNodeBytes() returns the size of all rows in bytes.
@@ -59,19 +58,19 @@ public:
   }
   int64_t getNodeCells() const { return nodeCells; }
   /// Returns the number of the value that `op` creates among the values that
-  /// are created for a node; getNodeValues() returns how many there are.
+  /// are created for a node; getNodeValues() returns their number.
   int64_t getNodeValue(uprog::ConstructOp op) const {
     return valueOf.lookup(op);
   }
   int64_t getNodeValues() const { return nodeValues; }
   /// Returns the offset at which all buffers of an instance begin;
   /// getBufferBytes() returns their size in bytes. The same number of bytes
-  /// follows for each other member of the instances that run together.
+  /// follows for each other member of a set.
   int64_t getBufferBegin() const { return bufferBegin; }
   int64_t getBufferBytes() const { return bufferBytes; }
   int64_t getCapacity() const { return capacity; }
-  /// Returns the size in bytes of the scratch memory of sites of sets. It
-  /// precedes the memory of all units.
+  /// Returns the size in bytes of the scratch memory of sites of sets. This
+  /// memory precedes the memory of all units.
   int64_t getSetBytes() const { return setBytes; }
   /// Returns the number of the first index that a `uprog.load` or
   /// `uprog.parameter_row` checks, counted from 1 in `uprog.indices` of the
@@ -102,8 +101,7 @@ private:
   DenseMap<StringAttr, int64_t> buffers, nodeRows, nodeResults;
   DenseMap<Operation *, int64_t> scratch, cellsOf, indexOf, loopOf, valueOf;
   SmallVector<Attribute> indices, loops;
-  SmallVector<NamedAttribute> kernelLoops; ///< kernel loops by kernel, for
-                                           ///< messages
+  SmallVector<NamedAttribute> kernelLoops; ///< by kernel, for messages
 };
 
 /// Unit that runs an instance, by itself or together with others.
@@ -119,12 +117,11 @@ struct InstanceUnit {
   /// Level of the units that run the instance together. `block` means that this
   /// unit runs it by itself.
   uprog::Level level = uprog::Level::Device;
-  /// Pointers to i64s of each thread (!llvm.ptr): the current instance, and the
-  /// number of rounds that it has run. For a group, there are also the progress
-  /// of the unit, as in a BatchBlockControl; the number of tasks of which it
-  /// has run its share; the number of steps that it has run by itself and, from
-  /// bit 32 on, the number of steps of which it has run its share; and the
-  /// number of cluster barriers.
+  /// Pointers (!llvm.ptr) to i64s of each thread: the current instance, and the
+  /// number of rounds that it has run. A unit with several threads also counts
+  /// its progress (as in a BatchBlockControl), the tasks and steps that it
+  /// shares with other units, and cluster barriers. The low 32 bits of `steps`
+  /// count steps that it runs by itself, the others count shared steps.
   Value instance, rounds, progress, shares, steps, barriers;
 };
 
@@ -177,10 +174,10 @@ public:
   Value get(Value cells, Value member, Type type);
   void put(Value cells, Value member, Value value);
   Value member(Value list, Value index);
-  /// Returns the first of this thread's numbers, among the numbers that are
-  /// divided among the unit's threads, and the distance between its numbers.
+  /// Begins a loop whose numbers are divided among the unit's threads. Returns
+  /// this thread's first number and the distance between its numbers.
   std::pair<Value, Value> beginEach();
-  /// Emits a wait of the threads until all have processed their numbers.
+  /// Emits code that waits until all threads have processed their numbers.
   void endEach();
   Value argument(int64_t number, Value instance, Type type);
   void result(int64_t number, Value instance, Value value,
@@ -207,8 +204,7 @@ public:
   /// represents a barrier, and 0 tasks continue the tasks from before the
   /// barrier.
   void trace(Value kernel, Value tasks);
-  /// Returns the number of the kernel, an i64, of the task that the unit began
-  /// last.
+  /// Returns the kernel number, an i64, of the task that the unit began last.
   Value lastKernel();
   /// Stores the numbers of tasks, steps and cluster barriers, which each thread
   /// of a group counts privately.

@@ -40,8 +40,8 @@ void InstanceTables::findCapacity(ModuleOp module) {
 }
 
 namespace {
-/// Memory of the sites that have the same number (0, 1, …) among the sites of
-/// their kernel and kind in a program.
+/// Memory of the sites that have the same number (0, 1, …) among a program's
+/// sites of one kernel. Programs for sets share it only with each other.
 struct SiteNeeds {
   int64_t scratch = 0, cells = 0; ///< sizes in bytes
   int64_t scratchOffset = 0, cellsOffset = 0;

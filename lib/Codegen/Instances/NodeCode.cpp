@@ -48,8 +48,9 @@ void InstanceTables::placeNodes(ModuleOp module) {
     nodeResults[results.getSymNameAttr()] = nodeCells;
     nodeCells += results.getTypes().size();
   }
-  // In a set, each side of a branch is a separate branch. Its values are the
-  // values of the program for one instance, in the same order.
+  // In a program for sets, each side of a branch is a separate branch. The
+  // program creates the values of the program for one instance, in the same
+  // order.
   SmallVector<int64_t> numbers;
   for (auto program : module.getOps<uprog::ProgramOp>()) {
     if (runsSets(program))
@@ -160,8 +161,7 @@ SmallVector<Value> InstanceCode::lookUp(uprog::LookUpOp op, Value node,
 
 Value InstanceCode::construct(uprog::ConstructOp op, ValueRange fields,
                               Value node, const InstanceTables &tables) {
-  // The nodes of the input are followed by new nodes, the same number for each
-  // of them.
+  // New nodes follow the nodes of the input, the same number for each of these.
   Value inputs = firstNode(instances());
   Value offset = arith::MulIOp::create(builder, loc, node,
                                        cb.constant(tables.getNodeValues()));

@@ -120,8 +120,7 @@ void TaskStep::storeOperand(Value input) {
   ++position;
 }
 
-/// Stores a ragged operand, a list, as one segment of rows that are listed by
-/// address.
+/// Stores a ragged operand: a list, which is one segment of row addresses.
 void TaskStep::storeSegment(unsigned index, Value list) {
   Value slot = cb.constant(position);
   Value length = cb.listLength(list);

@@ -46,13 +46,13 @@ public:
   /// Stores the location of result `index`, an i64. It is null if the result is
   /// written into an operand.
   void storeResult(unsigned index, Value row);
-  /// Returns the size in bytes of the scratch memory that the task needs, given
-  /// the operands, as an i64, or null if it needs none.
+  /// Returns the bytes of scratch memory (an i64) that the task needs for the
+  /// stored operands, or null if it needs none.
   Value getScratchBytes() const {
     return needsScratch ? scratchBytes : Value();
   }
-  /// Returns the address of the step of kernel number `number`. `scratch` is an
-  /// i64, or null.
+  /// Completes the step of kernel number `number`, and returns its address.
+  /// `scratch` is an i64, or null.
   Value finish(int64_t number, Value scratch);
 
 private:
@@ -70,7 +70,7 @@ private:
   SmallVector<unsigned> perTask; ///< arguments of the kernel
   int64_t position = 0;          ///< position of the next operand
   Value memory;
-  int64_t taken = 0; ///< cells of the memory that are taken
+  int64_t taken = 0; ///< number of used cells of `memory`
   Value operands, values, offsets, zeroIndex, results, resultRows, step, zero;
   Value scratchBytes;
   bool needsScratch;

@@ -36,7 +36,7 @@ static std::string toString(const Obstacle &obstacle) {
   return text;
 }
 
-/// Describes the decisions that `scalar` makes, directly or through scalar
+/// Describes the decisions that depend on `scalar`, directly or through scalar
 /// operations only: "whether the loop at model.mlir:7:3 continues".
 static SmallVector<std::string> listDecisions(Value scalar) {
   SmallVector<std::string> decisions;
@@ -68,7 +68,7 @@ static SmallVector<std::string> listDecisions(Value scalar) {
 }
 
 /// Reports every element of a computed tensor that control flow reads, the
-/// decisions that depend on it, and the ops that wait for it.
+/// decisions that depend on it, and how the strategy handles it.
 static void explainControl(const InstanceProgram &program, Strategy strategy) {
   if (strategy == Strategy::None)
     return;

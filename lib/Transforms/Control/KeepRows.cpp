@@ -51,8 +51,9 @@ static bool isWait(Operation *op, const InspectorWaits &mayWait) {
   return (isForked(op) || isa<AwaitOp, func::CallOp>(op)) && mayWait(op);
 }
 
-/// Names the handles that the function around `wait` may use after the wait.
-/// Rows that a branch reads from outside are kept before the op of the branch.
+/// Creates a batch.keep of the handles that the function around `wait` may use
+/// after the wait. Rows from outside that a forked branch reads are in the
+/// batch.keep before the fork.
 static void keepRows(Operation *wait) {
   SmallVector<Value> rows;
   for (Operation *op = wait;;) {

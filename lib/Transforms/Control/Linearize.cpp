@@ -118,7 +118,8 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
         inspector.setResultAttr(i, kNameAttr, name);
   } else if (program.isRecursive(function) && !traversed.contains(function) &&
              (rec::takesNode(function) || !mayWait(function, program))) {
-    // All other calls differ in the tensors that control flow has waited for.
+    // Calls of other functions differ in tensors for which control flow has
+    // waited, so memoizing them would not help.
     inspector->setAttr(kMemoizedAttr, builder.getUnitAttr());
   }
   symbols.insert(inspector);
@@ -308,9 +309,9 @@ LogicalResult Linearizer::convertCall(func::CallOp call, OpBuilder &builder) {
   return success();
 }
 
-/// Returns true for code that computes the same tensors for all instances,
-/// which the inspector does not need. However, tensors that tasks compute once
-/// have handles.
+/// Returns true for code that computes the same tensors for all instances. The
+/// inspector does not need such code, except tensors that tasks compute once:
+/// these have handles.
 bool Linearizer::isSharedCode(Operation *op) const {
   return op->getNumResults() > 0 &&
          !isa<rec::RecDialect, BatchDialect>(op->getDialect()) &&

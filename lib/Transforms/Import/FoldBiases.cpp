@@ -141,7 +141,8 @@ class FoldBiasesPass : public batch::impl::FoldBiasesPassBase<FoldBiasesPass> {
     }
   }
 
-  /// Returns true if `value` can begin with `addend`, which `sum` adds to it.
+  /// Returns true if the op that computes `value` can start from `addend`,
+  /// which `sum` adds to its result.
   bool canBegin(Operation *sum, Value value, Value addend,
                 const Sharedness &sharedness, Waits &waits) {
     auto op = value.getDefiningOp<linalg::LinalgOp>();

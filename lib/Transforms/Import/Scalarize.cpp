@@ -5,12 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A *known* value is a rank-0 tensor that is computed from elements of inputs
-// and parameters and from constants by elementwise operations only. Structured
-// control flow may carry it. Where control flow extracts the element of a known
-// value, the pass converts the whole chain to scalars: first the values that
-// loops and branches carry, then, pattern by pattern, the operations in
-// between.
+// A *known* value is a rank-0 tensor that elementwise operations compute from
+// constants and from elements of inputs and parameters. Structured control flow
+// may carry it. Where control flow extracts the element of a known value, the
+// pass converts the whole chain to scalars: first the values that loops and
+// branches carry, then, pattern by pattern, the operations in between.
 //
 // Front ends also make a loop carry all values that it reads, parameters
 // included. The upstream canonicalization of loops removes such values.
@@ -288,7 +287,7 @@ bool CarriedTensors::isKnown(Value value,
 void CarriedTensors::addReads(tensor::ExtractOp read,
                               llvm::SetVector<tensor::ExtractOp> &reads) const {
   SmallVector<tensor::ExtractOp> work = {read};
-  DenseSet<Value> seen; ///< numbers
+  DenseSet<Value> seen; ///< visited numbers
   while (!work.empty()) {
     tensor::ExtractOp next = work.pop_back_val();
     SmallVector<Value> numbers;

@@ -8,9 +8,10 @@
 // A stack is a tensor of rows, such as the caches of all layers. If the program
 // extracts a row, inserts into it, and puts it back, the pass inserts into the
 // stack instead. A loop over all rows may read one stack and fill another one
-// with the changed rows, as `lax.scan` does. The pass makes it update the stack
-// that it reads. If such a loop has few ops in all rounds, the pass unrolls it,
-// so rows have constant positions and kernels read them without a copy.
+// with the changed rows, as `lax.scan` does. The pass makes such a loop update
+// the stack that it reads. If the loop has few ops in all rounds, the pass
+// unrolls it, so rows have constant positions and kernels read them without a
+// copy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +50,8 @@ static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
 }
 
 namespace {
-/// Inserts into a row of a stack, from its extraction to its reinsertion.
+/// Sequence of inserts into a row of a stack, from the row's extraction to its
+/// reinsertion.
 struct RowUpdate {
   tensor::ExtractSliceOp taken;
   SmallVector<Operation *> inserts; ///< in order

@@ -221,7 +221,8 @@ int32_t SameShapes::get(Operation *op) {
     depth = std::max(depth, depths.lookup(read));
   for (Value result : op->getResults())
     depths[result] = depth + (product ? 1 : 0);
-  // A row may begin at any piece of a stacked vector.
+  // A piece of a stacked vector may be read as a row, so it must be aligned
+  // like one.
   if (!product && !isElementwise(op))
     return unique(op);
   Type type = op->getResult(0).getType();
@@ -504,7 +505,8 @@ KernelRewriter::Stack KernelRewriter::emitProducts(ArrayRef<Operation *> ops) {
 }
 
 KernelRewriter::Stack KernelRewriter::emitElements(ArrayRef<Operation *> ops) {
-  // Use the form of the first operand that is a whole stack.
+  // Use the shape (vector or matrix) of the first operand that is a whole
+  // stack.
   bool isMatrix = false;
   for (unsigned i : llvm::reverse(llvm::seq(ops[0]->getNumOperands())))
     if (const Stack *stack = findStack(getOperands(ops, i)))
@@ -566,8 +568,8 @@ private:
               const batchrt::Batching &batching);
 };
 
-/// Returns the parameters that exactly one product of all kernels reads, and
-/// nothing else.
+/// Returns the parameters that one product in all kernels reads as a matrix,
+/// and that no other op reads.
 DenseSet<int64_t> findSingleUses(ModuleOp module) {
   DenseMap<int64_t, int64_t> uses;
   for (auto kernel : module.getOps<KernelOp>())

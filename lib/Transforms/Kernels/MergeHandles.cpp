@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A handle names a task and a position among its results in one table. The
-// table follows from the op that reads the handle. So results of one task at
+// A handle names a task and a position among its results in one table. The op
+// that reads the handle determines the table. Therefore, results of one task at
 // the same position of different tables (h and c of an LSTM) have equal
 // handles. This pass merges them into one value, in records, in regions, and in
 // results of functions, and removes the copies.

@@ -133,8 +133,8 @@ void BlockOutliner::trace() {
   }
 }
 
-/// Returns true for a row that the block does not change and that can therefore
-/// be copied in place.
+/// Returns true for a row that the block does not change, so it can be copied
+/// instead of computed.
 bool BlockOutliner::isCopied(Value value) {
   auto row = rowOf.find(value);
   return row != rowOf.end() && states[row->second.first].changes.empty();
@@ -182,8 +182,8 @@ void BlockOutliner::findMade() {
   }
 }
 
-/// Exposes rows below the top: pops the rows above them, and stores the popped
-/// rows that are also read in separate variables.
+/// Exposes rows below the top: pops the rows above them. Popped rows that are
+/// also read get separate variables.
 void BlockOutliner::makePrologue() {
   auto readTop = [&](StringAttr name) {
     Type type = machine.lookupSymbol<VariableOp>(name).getType();

@@ -199,8 +199,9 @@ void Outliner::findRecursion() {
   feedsRecursion = flow.ancestors(recursive);
 }
 
-/// Returns the number of control-flow ops between the start of the block and
-/// `op`, but at least `marked`. Requires this number for the ops before `op`.
+/// Returns the maximum number of control-flow ops on a chain of dependences in
+/// the block that leads to `op`, but at least `marked`. Requires the levels of
+/// the ops before `op`.
 unsigned Outliner::levelOf(Operation *op, unsigned marked) const {
   unsigned level = marked;
   Block *block = op->getBlock();
@@ -239,7 +240,7 @@ void Outliner::followControl(Operation *op) {
   for (Value result : op->getResults())
     if (follows || (!view && carriesTensor(result.getType())))
       dependsOnControl.insert(result);
-  // Fields that a match extracts exist before it.
+  // Fields that a match extracts exist before the match.
   auto loop = dyn_cast<LoopLikeOpInterface>(op);
   if (!loop)
     return;
@@ -276,8 +277,8 @@ Role Outliner::roleOf(Operation *op) {
   if (depends)
     for (Value result : op->getResults())
       dependsOnControl.insert(result);
-  // A kernel has no scalar results, so each kernel that needs a scalar computes
-  // it itself.
+  // A kernel has no scalar results, so each kernel computes the scalars that it
+  // needs.
   if (code->isScalarCode(op))
     return Role::Copied;
   if (shared)
@@ -311,10 +312,10 @@ void Outliner::classify(Block *block) {
   }
 }
 
-/// Adjusts roles by cost. Ops with role input or output but without a reduction
-/// are not worth a kernel. Input ops are recomputed where they are used, and
-/// output ops are computed together with the cell. A value that control flow
-/// reads cannot be copied, so it gets a kernel.
+/// Adjusts roles by cost. Levels of input or output ops without a reduction are
+/// not worth a kernel. Such input ops are recomputed where they are used, and
+/// such output ops are computed together with the cell. A value that control
+/// flow reads cannot be copied, so it gets a kernel.
 void Outliner::adjustRoles(Block *block) {
   DenseSet<unsigned> inputLevels, outputLevels;
   hasCell = false;
@@ -384,8 +385,8 @@ bool Outliner::separateLayers(Block *block) {
 }
 
 /// Returns the last level on which a group of cells with `ops` can run. Ops
-/// outside the group that read them are on a later level, or in a kernel of
-/// that level.
+/// outside the group that read its results are on a later level, or in a kernel
+/// of the last level.
 unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
   unsigned latest = std::numeric_limits<unsigned>::max();
   Block *block = ops.front()->getBlock();
@@ -408,8 +409,7 @@ unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
 }
 
 /// Moves a group of cells into a later kernel of cells if nothing reads the
-/// group before that kernel. Control flow between them does not depend on
-/// either.
+/// group before that kernel. Control flow between the two depends on neither.
 void Outliner::sinkGroups(Block *block) {
   if (!block->getOps<rec::PhaseOp>().empty())
     return;
@@ -533,16 +533,15 @@ LogicalResult Outliner::outlineBlock(Block *block) {
   return success();
 }
 
-/// Erases code of kernels that nothing reads. Copies may have lost operands.
+/// Erases code of kernels that no op reads. Copies may have lost operands.
 void Outliner::eraseDead(Block *block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
     if (op.use_empty() && groups.contains(&op))
       eraseOp(&op);
 }
 
-/// Removes `op` from the program but frees it only when the pass is done,
-/// because the analyses identify values by address, which a new op must not
-/// reuse.
+/// Removes `op` from the program, and frees it at the end of the pass: analyses
+/// identify values by address, and a new op must not reuse one.
 void Outliner::eraseOp(Operation *op) {
   op->dropAllUses();
   op->dropAllReferences();
@@ -792,7 +791,7 @@ class OutlineKernelsPass
         pickElements(function, sharedness, control);
       }
     }
-    // The analyses of the outliner need the program in its current state.
+    // Create the outliner here, because its analyses need the changed program.
     if (failed(Outliner(getOperation(), hoist, coarsen).run()))
       signalPassFailure();
   }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rewrites of rows and extents in batch-outline-kernels, before it cuts
+// Rewrites of rows and extents in batch-outline-kernels, before the pass cuts
 // kernels.
 //
 //===----------------------------------------------------------------------===//
@@ -24,9 +24,9 @@ class StructuralControl;
 /// length of a mapped list is the extent of the result of the map.
 void normalizeExtents(func::FuncOp function, SymbolTableCollection &symbols);
 
-/// Splits a slice of a piece of a row of a parameter or ragged tensor into two
-/// slices: a slice of the whole row, which is an operand, and a slice of the
-/// piece, which is code.
+/// Splits a slice that reads a piece of a row (of a parameter or a ragged
+/// tensor) in two: the slice of the whole row becomes an operand, and the slice
+/// of the piece becomes code.
 void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
                    const StructuralControl &control);
 

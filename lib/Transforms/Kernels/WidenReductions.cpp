@@ -48,8 +48,8 @@ private:
 
   OpBuilder &builder;
   Block &body;
-  IRMapping mapping; ///< maps a value to its copy, which is an f32 once it is
-                     ///< used
+  IRMapping mapping; ///< maps a value to its copy, which is widened at its
+                     ///< first use
 };
 
 } // namespace
@@ -71,7 +71,7 @@ Value BodyWidener::rounded(Value value) {
                                  copy);
 }
 
-/// Returns true if `op` computes the same function in another floating-point
+/// Returns true if `op` can compute the same function in a wider floating-point
 /// type.
 static bool hasWiderForm(Operation &op) {
   return isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) &&

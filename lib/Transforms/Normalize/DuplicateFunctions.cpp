@@ -22,8 +22,9 @@ using namespace mlir::batch;
 
 namespace {
 
-/// For each argument of a function, the number of the entry's argument that it
-/// is, or -1 if it is not one or makes no difference.
+/// For each argument of a function, the number of the entry's argument that is
+/// passed for it. The number is -1 if there is none, or if it makes no
+/// difference.
 using Context = SmallVector<int64_t>;
 
 /// Returns true for a parameter that a product reads as a whole, and for a

@@ -59,8 +59,8 @@ public:
 
 private:
   using Slice = SetVector<Operation *>;
-  /// Consecutive tensors of a concatenation, of which the loop changes either
-  /// all or none.
+  /// Consecutive operands of a concatenation. The loop changes all of them or
+  /// none.
   struct Run {
     bool invariant;
     int64_t offset;
@@ -204,11 +204,12 @@ ProductHoister::findRuns(tensor::ConcatOp concat) {
   return runs;
 }
 
-/// Replaces a product W [a; b] with W1 a + W2 b if the loop changes only some
-/// of these. Returns the product that the loop does not change, or null.
+/// Replaces a product W [a; b] with W1 a + W2 b if the loop changes a or b, but
+/// not both. Returns the product that the loop does not change, or null.
 linalg::LinalgOp ProductHoister::split(linalg::LinalgOp product) {
   Value init = product.getDpsInits().front();
-  // A sum of shorter floats is rounded once, at its end.
+  // Do not split sums of shorter floats: they are rounded only once, at the
+  // end.
   if (product.getNumDpsInputs() != 2 || !isInvariant(init) ||
       getElementTypeOrSelf(init).getIntOrFloatBitWidth() < 32)
     return {};

@@ -25,7 +25,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Upstream transformation, with zeros for values that nobody reads.
+/// Upstream transformation, with zeros for undefined values, which no op reads.
 class Lifting : public ControlFlowToSCFTransformation {
 public:
   Value getUndefValue(Location loc, OpBuilder &builder, Type type) override {

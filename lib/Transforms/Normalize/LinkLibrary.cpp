@@ -70,8 +70,7 @@ class LinkLibraryPass
 
 } // namespace
 
-/// Returns the type as written in MLIR, because a diagnostic would put it in
-/// quotes.
+/// Returns the text of a type, without the quotes that a diagnostic would add.
 static std::string spell(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
@@ -203,7 +202,7 @@ LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
 }
 
 /// Adds the arguments of `definition` that `hook` lacks to all functions that
-/// call it, directly or indirectly, and to their calls.
+/// call `hook`, directly or indirectly, and to their calls.
 LogicalResult Linker::passOn(func::FuncOp hook, func::FuncOp definition) {
   ArrayRef<Type> inputs = definition.getArgumentTypes();
   size_t own = hook.getNumArguments();

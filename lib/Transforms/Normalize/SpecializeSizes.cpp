@@ -30,8 +30,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Largest factor at which a dimension that is a multiple of a named size
-/// follows that size.
+/// Largest multiple of a named size that follows this size.
 constexpr int64_t maxFactor = 8;
 /// All dimensions from 1 to 8 would follow a smaller size.
 constexpr int64_t minSize = 2;

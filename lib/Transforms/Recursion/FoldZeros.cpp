@@ -115,9 +115,9 @@ bool ZeroValues::makesZero(Operation *op) const {
   return false;
 }
 
-/// Returns true if `product`, which has a zero factor, can be computed once and
-/// added to its initial value, because the product is equal for all tasks but
-/// the initial value is not. Zeros are not rounded, so results remain
+/// Returns true if `product`, which has a zero factor, is equal for all tasks,
+/// but its initial value is not. Then the product can be computed once and
+/// added to the initial value. Zeros are not rounded, so results remain
 /// bit-identical.
 bool ZeroFolder::isComputedOnce(linalg::LinalgOp product,
                                 const ZeroValues &zeros,
@@ -278,7 +278,7 @@ unsigned ZeroFolder::countFolding(func::FuncOp function, ZeroValues zeros,
 }
 
 /// Copies the first level of a recursion that starts with zeros into the
-/// caller, if products with them fold there.
+/// caller, if products with these zeros fold there.
 void ZeroFolder::peelFirstCalls() {
   InstanceProgram program(module);
   Sharedness sharedness(program);

@@ -32,8 +32,8 @@ struct Cut {
   func::FuncOp function;
   Block *block;
   Operation *mark;
-  /// Ops of the head in order, without code that computes only from parameters
-  /// and constants, which both sides contain.
+  /// Ops of the head in order, except code that depends only on parameters and
+  /// constants. Both sides contain such code.
   SetVector<Operation *> head;
   /// Ops that are copied into the head, in order.
   SmallVector<Operation *> copied;
@@ -154,7 +154,7 @@ LogicalResult Refactorer::divide(Cut &cut, const InstanceProgram &program,
   return success();
 }
 
-/// Finds the values that the head reads, the code that it needs a copy of, and
+/// Finds the values that the head reads, the code that is copied into it, and
 /// the values that the tail reads.
 static void collectInterface(Cut &cut, const Sharedness &sharedness) {
   SetVector<Operation *> worklist(cut.head.begin(), cut.head.end());
@@ -289,8 +289,8 @@ LogicalResult Refactorer::moveToRecursiveCallers() {
   return success();
 }
 
-/// Inlines functions that no longer recurse into their callers, like other
-/// helpers, callees first.
+/// Inlines functions that are no longer recursive, as for other helpers.
+/// Callees come first.
 void Refactorer::moveToOutsideCallers() {
   InstanceProgram program(module);
   SetVector<func::FuncOp> functions;

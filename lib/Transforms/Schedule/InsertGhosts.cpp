@@ -24,8 +24,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Number of tasks in a row that compute a value, or none if it is not
-/// constant.
+/// Number of tasks in the longest chain that computes a value, or none if this
+/// number is not constant.
 using Length = std::optional<int64_t>;
 using Phases = DenseMap<StringAttr, int64_t>;
 
@@ -186,8 +186,8 @@ static Value addGhosts(Operation *terminator, Value value, int64_t count) {
   return value;
 }
 
-/// Makes `depth`, of tasks of `phase`, read a padded result if the chains of
-/// the results of `branches` that it reads have different lengths.
+/// Makes `depth`, which tasks of `phase` have, read a padded result if the
+/// results of `branches` that it reads have chains of different lengths.
 void GhostInserter::pad(Operation *branches, DepthOp depth, int64_t phase) {
   SmallVector<OpOperand *> read;
   for (OpOperand &operand : depth->getOpOperands())

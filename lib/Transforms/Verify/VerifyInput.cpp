@@ -19,8 +19,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns a way to remove a dialect of other compilers, or an empty string for
-/// any other dialect.
+/// Returns advice on how to remove an unsupported dialect, or an empty string
+/// for any other dialect.
 static StringRef getRemedy(StringRef dialect) {
   constexpr StringLiteral earlier = "use the module from before this lowering, "
                                     "while it computes on tensors";
