@@ -1,7 +1,8 @@
-// Mass matrices of samplers. A mass matrix is the inverse of an estimate L Lᵀ of the
-// covariance of the target. The functions compute velocities L z, forces Lᵀ g, sums of
-// products of positions, and the factor L that follows from these sums. As in Stan,
-// `count` positions have weight `count`, and 5 more are added with variances of 0.001.
+// Mass matrices of samplers. A mass matrix is the inverse of an estimate L Lᵀ
+// of the covariance of the target. The functions compute velocities L z, forces
+// Lᵀ g, sums of products of positions, and the factor L that follows from these
+// sums. As in Stan, the estimate is the weighted mean of the covariance of the
+// positions (weight `count`) and of 0.001 on the diagonal (weight 5).
 
 // L is diagonal, stored as a row of D entries.
 !vec = tensor<1009xf64>

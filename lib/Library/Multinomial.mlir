@@ -424,17 +424,18 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   // a sum of
   //
   //   1  the step size
-  //   2  the mass matrix sees the position
+  //   2  the position counts for the mass matrix
   //   4  a window ends: there is a new mass matrix, and the step size starts anew
   //   8  the step size becomes the average of the previous ones
   //
-  // The state of a chain consists of its position; the factor of the mass matrix; the
-  // mean and squares of the positions of the window; and `fits`, which begins as zeros.
-  // `fits` has the logarithms of the step size and of its average, the distance of the
-  // centre from log 10, the mean error and the steps of dual averaging, and the number
-  // of positions that the mass matrix has seen. Returns the state, the positions, and
-  // for each transition: mean acceptance probability, leapfrog steps, doublings, 1 if
-  // it diverged, energy, log density, step size.
+  // The state of a chain consists of its position; the factor of the mass
+  // matrix; the mean and squares of the positions of the window; and `fits`,
+  // which begins as zeros. `fits` has the logarithms of the step size and of
+  // its average, the distance of the centre from log 10, the mean error and the
+  // steps of dual averaging, and the number of positions that count for the
+  // mass matrix. Returns the state, the positions, and for each transition:
+  // mean acceptance probability, leapfrog steps, doublings, 1 if it diverged,
+  // energy, log density, step size.
   func.func @multinomial.advance(
       %q: !vec, %factor: !factor, %mean: !vec, %squares: !factor,
       %fits: tensor<6xf64>, %first: index, %count: index, %seed: i32, %chain: i32,

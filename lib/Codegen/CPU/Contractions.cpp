@@ -35,8 +35,8 @@ bool StageEmitter::emitStart(const Reduction &reduction, Value firstRow,
   return true;
 }
 
-/// Calls the register tiles once per piece of the reduction, at the addresses
-/// where the piece begins in both operands.
+/// Calls the register-tile function once per piece of the reduction, with the
+/// addresses at which the piece begins in both operands.
 void StageEmitter::emitInPlace(const Reduction &reduction, Value firstRow,
                                Value rows, Value panels, Value firstColumn,
                                bool accumulate) {

@@ -49,7 +49,8 @@ void StageEmitter::reduceColumns(const Reduction &reduction,
   }
 }
 
-/// Combines partial results and then lanes, pairwise and always in this order.
+/// Combines partial results and then lanes, pairwise and always in the same
+/// order.
 static CodeBuilder::Values combineAll(CodeBuilder &b, const PartialResults &how,
                                       int64_t lanes, ValueRange partial) {
   CodeBuilder::Values all(partial);
@@ -89,8 +90,8 @@ CodeBuilder::Values StageEmitter::reduceLanes(const Reduction &reduction,
   size_t inputs = op.getNumDpsInputs(), results = how.results;
   Indices dims = evaluator.loopIndices(op, position);
   unsigned last = loops.dims.back();
-  // Use as many partial results as vectors of the reduction's type have lanes,
-  // even if other vectors of the operator have fewer.
+  // Use as many partial results as a vector of the reduction's type has lanes,
+  // even if the operator's vectors have fewer.
   int64_t unroll = std::max<int64_t>(reduction.lanes / lanes, 1);
   if (loops.extents.back() >= kLaneVectors * reduction.lanes)
     unroll *= kLaneVectors;
@@ -148,7 +149,7 @@ CodeBuilder::Values StageEmitter::reduceLanes(const Reduction &reduction,
     }
     return sums;
   };
-  // Elements beyond a limit change nothing.
+  // Ignore limits: elements beyond a limit do not change the results.
   carried = loops.nest(b, carried, dims, inner);
   return how.addStart(b, evaluator, position,
                       combineAll(b, how, lanes, carried));

@@ -21,8 +21,8 @@ static constexpr int64_t kFlopsPerByte = 48;
 /// With fewer FLOPs, two workers save less than the cost of their barrier,
 /// which is a quarter of a microsecond if each has its own core.
 static constexpr int64_t kSharedFlops = 1 << 16;
-/// FLOPs that a worker executes while it reads, computes elementwise and writes
-/// a byte of rows.
+/// FLOPs that a worker executes in the time that an elementwise op takes to
+/// read and write a byte of rows.
 static constexpr int64_t kFlopsPerRowByte = 4;
 
 Sharing uprog::chooseSharing(const StagePlan &plan,

@@ -170,7 +170,7 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
   return function;
 }
 
-/// Returns this worker's share of `count` positions, as its begin and end.
+/// Returns this worker's share of `count` positions, as its beginning and end.
 std::pair<Value, Value> StageEmitter::getShare(Value count) {
   Value next = b.add(arguments.share, b.constant(1));
   return {b.div(b.mul(arguments.share, count), arguments.shares),

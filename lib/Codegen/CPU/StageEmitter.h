@@ -169,7 +169,8 @@ private:
   SmallVector<int64_t> groupDims; ///< sorted
   int64_t groups = 1;             ///< number of matrices
   int64_t groupRows = 1;          ///< rows of a task per matrix
-  /// Begin and end of this worker's matrices, if `sharedDims` specifies them.
+  /// Beginning and end of this worker's matrices, if `sharedDims` specifies
+  /// them.
   std::pair<Value, Value> ownGroups;
   Indices groupPosition; ///< position of the current matrix, one index for each
                          ///< of groupDims

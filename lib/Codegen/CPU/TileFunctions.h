@@ -26,8 +26,8 @@ struct RegisterTiles {
   int64_t panelsFor(int64_t rows) const;
 };
 
-/// Shape of a contraction's code. All operators of a module with the same shape
-/// share this code.
+/// Shape of a contraction's code. All contractions of a module with the same
+/// shape share this code.
 struct TileShape {
   Type element;        ///< f32 or f64
   int64_t lanes;       ///< elements of a vector
@@ -44,8 +44,7 @@ struct TileShape {
 };
 
 /// Creates the register-tile functions of a module. Each function adds in
-/// ascending order, with one fma per step, whatever the number of rows and
-/// columns.
+/// ascending order, with one fma per step, for any number of rows and columns.
 class TileFunctions {
 public:
   TileFunctions(ModuleOp module, const RegisterTiles &tiles)

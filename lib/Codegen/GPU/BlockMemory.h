@@ -30,7 +30,7 @@ private:
 
 /// Contents of a block's shared memory for the operators of a module: resident
 /// parameters, sums of products, and rows that products multiply. Control flow
-/// uses `controlBytes` more.
+/// uses another `controlBytes` bytes.
 class BlockMemory {
 public:
   using Plans = ArrayRef<std::unique_ptr<StagePlan>>;

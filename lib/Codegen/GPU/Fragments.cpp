@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::uprog;
 using batch::Precision;
 
-/// Number of lanes that take the same rows.
+/// Number of lanes that multiply the same rows.
 static constexpr int64_t kGroup = 4;
 
 Type uprog::getFactorType(CodeBuilder &b, const FactorFormat &format) {

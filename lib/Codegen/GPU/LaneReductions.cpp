@@ -38,9 +38,9 @@ int64_t LaneReductions::countLanes(const Reduction &reduction) {
   return std::clamp<int64_t>(llvm::bit_floor(most), 1, kWarp);
 }
 
-/// Returns true if the stage inserts into rows that it reads. Such an element
-/// must have one lane: lanes do not wait for each other before one of them
-/// stores the element.
+/// Returns true if the stage inserts into rows that it reads. Each element of
+/// such a stage must have one lane: lanes do not wait for each other before one
+/// of them stores the element.
 static bool writesWhatItReads(const StagePlan &plan, const Stage &stage) {
   return llvm::any_of(stage.stores, [&](auto &stored) {
     auto &[value, storage] = stored;

@@ -22,15 +22,15 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Number of vectors of rows that a thread copies together, in general and on
-/// tensor cores. On tensor cores, a block has many threads, each with half as
-/// many registers.
+/// Number of vectors of rows that a thread copies together, without and with
+/// tensor cores. With tensor cores, a block has twice as many threads by
+/// default, each with half as many registers.
 static constexpr int64_t kCopies = 8, kRoundedCopies = 6;
 /// Maximum number of loads in flight for these vectors, if a vector needs
 /// several.
 static constexpr int64_t kLoads = 16;
-/// Maximum number of bytes for sums. It limits the tiles that are processed at
-/// once.
+/// Maximum number of bytes for sums. Limits the number of tiles that are
+/// processed at once.
 static constexpr int64_t kMostSumBytes = 16 * 1024;
 
 int64_t ProductEmitter::countTiles(const ProductPlan &plan, int64_t warps) {
@@ -174,8 +174,8 @@ ProductEmitter::Spot ProductEmitter::spotAt(const PieceGroup &group,
 }
 
 /// Returns the address of a factor in global memory if the factor is stored
-/// there unchanged and may be copied asynchronously, and null otherwise.
-/// Cleanup passes remove its load, which is then unused.
+/// there unchanged and may be copied asynchronously, and null otherwise. In the
+/// first case, cleanup passes remove the factor's unused load.
 Value ProductEmitter::addressOf(Value factor, int64_t bytes) {
   auto load = factor.getDefiningOp<LLVM::LoadOp>();
   if (!load || bytes > FactorFormat::kVectorBytes ||

@@ -21,8 +21,7 @@ struct ResidentMatrix {
   PackedAttr packed;      ///< as its first reader reads it
   int64_t columns, depth; ///< extents that are read
   FactorFormat format;
-  int64_t rowsPerTask = 0;   ///< rows of a task by which the matrix is
-                             ///< multiplied
+  int64_t rowsPerTask = 0;   ///< rows per task that are multiplied by it
   int64_t tiles = 0;         ///< tiles of columns
   int64_t share = 0;         ///< expected number of tiles per block
   int64_t residentTiles = 0; ///< number of leading tiles in shared memory
@@ -66,8 +65,8 @@ public:
 
   /// Returns true if the stage copies its rows to shared memory asynchronously.
   /// Threads wait for copies in order, so a wait for rows is also a wait for
-  /// resident parameters. A stage that reads none of these copies
-  /// synchronously.
+  /// resident parameters. If any parameters are resident, a stage that reads
+  /// none of them copies its rows synchronously.
   bool copiesRows(const Stage &stage) const;
   /// Emits the start of a copy of 4, 8 or 16 aligned bytes from global to
   /// shared memory.

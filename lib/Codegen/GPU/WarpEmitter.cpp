@@ -276,7 +276,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
     });
   };
 
-  // Compute all elements at once, unless a block has fewer threads.
+  // Compute all elements at once if the block has enough threads.
   bool fitsOnce = products.countTiles() * tileElements <= blocks.warps * kLanes;
   Value tile, element;
   Place place;

@@ -18,7 +18,7 @@ namespace mlir::uprog {
 ///
 ///   for the rows of this block, as many at a time as its memory holds:
 ///     the block copies them to shared memory; barrier
-///     for its tiles of columns, as many at a time as its memory has sums:
+///     for its tiles of columns, as many at a time as fit the memory for sums:
 ///       the warps divide tiles, products and shares of k; barrier
 ///       a lane per element: adds shares, computes everything else
 ///

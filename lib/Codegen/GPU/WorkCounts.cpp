@@ -147,7 +147,7 @@ StageCode::StageCode(func::FuncOp function) {
 // A stage
 //===----------------------------------------------------------------------===//
 
-/// Counts the work block by block, in the loops of WarpEmitter.
+/// Counts the work of each block, in the same loops as WarpEmitter.
 struct StageWork::Counter {
   using Columns = ColumnShare<NumberMath>;
   using Slices = SliceShare<NumberMath>;

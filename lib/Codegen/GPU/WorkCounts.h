@@ -45,7 +45,7 @@ struct StageCode {
 /// functions of WorkShare, which divide the work in emitted code, also count
 /// it.
 struct StageWork {
-  /// Cycles of a barrier of a block, rounded from published measurements.
+  /// Cycles that a block barrier takes, rounded from published measurements.
   static constexpr int64_t kBlockBarrier = 40;
 
   struct Launch {
@@ -76,8 +76,8 @@ struct StageWork {
 
   int64_t countBusyWarps() const;
   int64_t getMostItems() const;
-  /// Estimates from these counts the cycles between two barriers of the blocks
-  /// that run the stage together. No value in the estimate is fitted to
+  /// Estimates the cycles between two barriers of the blocks that run the stage
+  /// together, from these counts. No value in the estimate is fitted to
   /// measured times. The estimate omits products of two tensors of a task.
   int64_t estimateCycles(const StageCode &code) const;
 

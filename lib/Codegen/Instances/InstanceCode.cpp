@@ -143,8 +143,8 @@ void InstanceCode::addTo(Field counter, Value amount, Value condition) {
 /// Low half of a BatchBlockControl's progress: the kernel.
 static constexpr int64_t kKernelMask = (int64_t(1) << kProgressShift) - 1;
 
-/// First bit of the number of steps that a unit runs with others, in its count
-/// of steps.
+/// In a unit's count of steps, the first bit of the number of steps that it
+/// shares with others.
 static constexpr int64_t kSharedStepsShift = 32;
 
 Value InstanceCode::loadOwn(Value cell) {
@@ -173,7 +173,7 @@ void InstanceCode::trace(Value kernel, Value tasks) {
   });
 }
 
-/// Counts the `count` tasks of a step of which the unit begins its share.
+/// Counts the `count` tasks of a step, of which the unit now begins its share.
 void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
   const UnitThreads &threads = unit.threads;
   const bool isMultiUnit = unit.level != uprog::Level::Block;
@@ -233,7 +233,7 @@ Value InstanceCode::lastKernel() {
                                cb.constant(kKernelMask));
 }
 
-/// Counts a barrier, which the unit now reaches.
+/// Counts a barrier that the unit now reaches.
 void InstanceCode::beginBarrier() {
   addTo(kUnitBarriers, cb.constant(1), isReportingThread());
   if (!unit.threads.isGroup())
@@ -295,7 +295,7 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);
   Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
                                     rounds, most);
-  // One thread reports the first loop that takes too many rounds to the host.
+  // Let one thread report the first loop that runs too many rounds.
   Value isFirst = arith::CmpIOp::create(
       builder, loc,
       count ? arith::CmpIPredicate::ule : arith::CmpIPredicate::eq, last, most);

@@ -41,7 +41,7 @@ public:
 
   int64_t getOffset(StringAttr buffer) const { return buffers.lookup(buffer); }
   /// Returns the scratch offset of a `uprog.site` or a `uprog.batch`, which is
-  /// negative in sets.
+  /// negative in programs for sets.
   int64_t getScratch(Operation *site) const { return scratch.lookup(site); }
   /// Returns the offset of the cells of a `uprog.tasks`, `uprog.cells` or
   /// `uprog.members`, or of the step of a `uprog.site` or a `uprog.batch`.
@@ -69,8 +69,8 @@ public:
   int64_t getBufferBegin() const { return bufferBegin; }
   int64_t getBufferBytes() const { return bufferBytes; }
   int64_t getCapacity() const { return capacity; }
-  /// Returns the size in bytes of the scratch memory of sites of sets. This
-  /// memory precedes the memory of all units.
+  /// Returns the size in bytes of the scratch memory of sites in programs for
+  /// sets. This memory precedes the memory of all units.
   int64_t getSetBytes() const { return setBytes; }
   /// Returns the number of the first index that a `uprog.load` or
   /// `uprog.parameter_row` checks, counted from 1 in `uprog.indices` of the
@@ -156,7 +156,7 @@ public:
   Value site(uprog::SiteOp op, ValueRange inputs, ValueRange outputs,
              const InstanceTables &tables);
   Value slice(uprog::SliceOp op, Value whole, Value index);
-  /// Returns the address of the cells for tasks.
+  /// Returns the address of the cells that contain the tasks.
   Value tasks(uprog::TasksOp op, const InstanceTables &tables);
   void putTask(uprog::PutTaskOp op, Value tasks, Value index, ValueRange inputs,
                ValueRange outputs);
@@ -206,8 +206,8 @@ public:
   void trace(Value kernel, Value tasks);
   /// Returns the kernel number, an i64, of the task that the unit began last.
   Value lastKernel();
-  /// Stores the numbers of tasks, steps and cluster barriers, which each thread
-  /// of a group counts privately.
+  /// Stores the numbers of tasks, steps and cluster barriers. Each thread has
+  /// counted them privately.
   void storeCounts();
   /// Emits code in which the units clear their buffers and the rows of nodes,
   /// including padding.

@@ -118,7 +118,7 @@ Value InstanceCode::nodeRow(uprog::NodeRowOp op, Value node,
       cb.constant(tables.getNodeRow(op.getRowsAttr().getAttr())));
 }
 
-/// Returns the number of the first of a node's cells in `results`.
+/// Returns the number of a node's first cell in `results`.
 Value InstanceCode::resultCell(StringAttr results, Value node,
                                const InstanceTables &tables) {
   Value cell = arith::MulIOp::create(builder, loc, node,
@@ -161,7 +161,8 @@ SmallVector<Value> InstanceCode::lookUp(uprog::LookUpOp op, Value node,
 
 Value InstanceCode::construct(uprog::ConstructOp op, ValueRange fields,
                               Value node, const InstanceTables &tables) {
-  // New nodes follow the nodes of the input, the same number for each of these.
+  // New nodes follow the nodes of the input. Each node of the input has the
+  // same number of new nodes.
   Value inputs = firstNode(instances());
   Value offset = arith::MulIOp::create(builder, loc, node,
                                        cb.constant(tables.getNodeValues()));

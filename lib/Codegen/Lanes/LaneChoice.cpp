@@ -16,7 +16,7 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using arith::CmpIPredicate;
 
-/// Key of a block that no lane waits for. No other block has it.
+/// Key of a block that no lane waits for. The keys of other blocks are smaller.
 static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 Value LaneCode::inFrame(Value array) {
@@ -33,8 +33,8 @@ Value LaneCode::learnedBlock() {
   auto mix = [&](Value hash, Value item) {
     return mul(arith::XOrIOp::create(builder, loc, hash, item), factor);
   };
-  // Find a block of low cost, the hash of the other blocks that lanes wait for,
-  // and the one of them with the most lanes.
+  // Find the first block of low cost that lanes wait for. For the other blocks
+  // that lanes wait for, find their hash and the one with the most lanes.
   auto loop = scf::ForOp::create(
       builder, loc, zero, constant(layout.getNumBlocks()), constant(1),
       ValueRange{none, factor, none, zero},
@@ -45,8 +45,8 @@ Value LaneCode::learnedBlock() {
             compare(CmpIPredicate::slt, load(costs, block), bound);
         Value isFirst = compare(CmpIPredicate::slt, last[0], zero);
         Value more = compare(CmpIPredicate::sgt, count, last[3]);
-        // Select `value` if lanes wait for the block and its cost is low, or is
-        // high.
+        // Select `value` if lanes wait for the block and its cost is low
+        // (ifLowCost) or high (ifHighCost).
         auto ifLowCost = [&](Value value, Value other) {
           return select(any, select(isLowCost, value, other), other);
         };

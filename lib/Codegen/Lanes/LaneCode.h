@@ -23,9 +23,9 @@
 
 namespace mlir::batch {
 
-/// Emits code of lanes at the insertion point of a builder. All threads of the
-/// unit run the code together, with a barrier before it and at the end of every
-/// section. Only blockKeys() and enterBlock() run on one thread.
+/// Emits the code of lanes at the insertion point of a builder. All threads of
+/// the unit run the code together, with a barrier before it and at the end of
+/// every section. Only blockKeys() and enterBlock() run on one thread.
 class LaneCode {
 public:
   /// `context` and `lanes` are !llvm.ptr to a BatchContext and a BatchLanes.

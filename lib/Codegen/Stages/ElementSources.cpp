@@ -132,7 +132,7 @@ static Sources getExpandSources(tensor::ExpandShapeOp expand) {
 
 static Sources getLinalgSources(linalg::LinalgOp linalgOp, OpResult result) {
   AffineMap out = linalgOp.getIndexingMapMatchingResult(result);
-  // A loop on which the result does not depend may be at any iteration.
+  // Loops on which the result does not depend may be at any iteration: use 0.
   Exprs loops(linalgOp.getNumLoops(),
               getAffineConstantExpr(0, result.getContext()));
   for (auto [i, expr] : llvm::enumerate(out.getResults()))

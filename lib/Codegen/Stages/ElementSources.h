@@ -31,8 +31,8 @@ struct IndexCondition {
 /// Operand from which an element of a result is computed.
 struct ElementSource {
   OpOperand *operand;
-  /// Map from the indices of the element of the result, including its row, to
-  /// the indices of the element of the operand.
+  /// Map from the indices of the result's element, including its row, to the
+  /// indices of the operand's element.
   AffineMap map;
   /// Conditions of an op that chooses between operands. All of them must hold.
   SmallVector<IndexCondition, 2> conditions;

@@ -56,7 +56,8 @@ public:
   void endStage();
 
   /// Returns the element of `value` at `indices`, or a vector of elements.
-  /// Returns a scalar if it is equal in all lanes, and null after an error.
+  /// Returns a scalar if the element is equal in all lanes, and null after an
+  /// error.
   Value eval(Value value, ArrayRef<Index> indices);
   /// Returns the address of that element if only views are between the element
   /// and memory.

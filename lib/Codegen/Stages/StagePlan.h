@@ -182,7 +182,7 @@ public:
 
   /// Returns true if `value` has a row dimension; getRowShape() returns the
   /// inner dimensions of a row. `value` is an argument, a result of a stage or
-  /// a value in one.
+  /// a value inside a stage.
   bool hasRows(Value value) const;
   ArrayRef<int64_t> getRowShape(Value value) const;
   /// Returns the ragged domain of `offsets`.

@@ -334,7 +334,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
       continue;
     llvm::append_range(node.reads, lefts);
     llvm::append_range(node.reads, rights);
-    // The start value may be anywhere.
+    // The start value may be stored or computed anywhere.
     if (!resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
                  false, node.reads)) {
       node.reads.clear();

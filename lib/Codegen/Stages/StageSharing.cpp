@@ -22,8 +22,8 @@ using namespace mlir::uprog;
 /// FLOPs that two workers could execute in the time that they wait at a
 /// barrier.
 static constexpr int64_t kBarrierFlops = int64_t(1) << 15;
-/// FLOPs that a worker could execute in the time that it takes to read a byte,
-/// compute elementwise and write it.
+/// FLOPs that a worker could execute in the time that an elementwise op takes
+/// to read and write a byte.
 static constexpr int64_t kFlopsPerByte = 4;
 
 namespace {
@@ -168,8 +168,8 @@ Owner StageSharing::findOwner(const Stage &stage, std::optional<int64_t> dims,
   MLIRContext *context = access.location.getContext();
   ArrayRef<AffineExpr> indices(access.indices);
   if (!dims) {
-    // Workers divide the panels of all matrices, or the panels that the stage
-    // packs.
+    // The worker does not follow from the indices if workers divide the panels
+    // of all matrices, or panels that the stage packs.
     if (!canShareRows(stage, 0) || !listGroups(stage).empty())
       return {};
     if (countPanels(stage) == 1)

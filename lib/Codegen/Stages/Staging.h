@@ -49,9 +49,9 @@ struct StagedNode {
   Operation *op = nullptr;
   RowSpace space;
   SmallVector<Read> reads;
-  /// Number of elements at whose multiples vectors begin. For a reduction, this
-  /// number and the order of its additions depend only on its type, whatever
-  /// else the operator computes.
+  /// Vectors begin at multiples of this number of elements. For a reduction,
+  /// this number and the order of its additions depend only on its type,
+  /// whatever else the operator computes.
   int64_t lanes = 1;
   /// True if the node runs one element at a time because some access does not
   /// fit vectors.

@@ -204,7 +204,7 @@ private:
   void convert(Value value);
 
   InputTensors &inputs;
-  /// Operands that become each carried value.
+  /// For each carried value, the operands that become it.
   llvm::MapVector<Value, SmallVector<OpOperand *, 2>> sources;
   /// Classes of carried values that have the same type because one operand
   /// becomes all of them.
@@ -310,8 +310,8 @@ void CarriedTensors::addReads(tensor::ExtractOp read,
   }
 }
 
-/// Finds the unknown carried values. A carried value is known unless an unknown
-/// value becomes it.
+/// Finds the unknown carried values. A carried value is known unless it or a
+/// value of its class has an unknown source.
 void CarriedTensors::findKnown() {
   for (bool changed = true; changed;) {
     changed = false;

@@ -33,9 +33,9 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the position of the row that `slice` covers, or none unless it is
-/// one whole row of `stack` without the dimension of rows. A column of a square
-/// matrix has the type of a row but is not a row.
+/// Returns the position of a row if `slice` covers this whole row of `stack`,
+/// without the dimension of rows. Returns none for every other slice. A column
+/// of a square matrix has the type of a row but is not a row.
 static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
                                           RankedTensorType stack,
                                           RankedTensorType row) {

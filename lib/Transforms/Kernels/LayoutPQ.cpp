@@ -205,7 +205,7 @@ int32_t SameParameters::get(Operation *op) {
 }
 
 /// Returns true if the matrix of `product` may be stacked with others without
-/// additional memory, because nothing else reads it or a slice of it.
+/// additional memory, because no other op reads the matrix or a slice of it.
 bool SameShapes::isStackable(linalg::MatvecOp product) {
   BlockArgument matrix = getMatrix(product);
   auto parameter = kernel.getArgAttrOfType<IntegerAttr>(matrix.getArgNumber(),
@@ -256,7 +256,7 @@ struct KernelBlock {
   KernelBlock(KernelOp kernel, Kinds &kinds);
 
   batchrt::StaticBlock block;
-  SmallVector<Operation *> ops; ///< ops by number of the operator
+  SmallVector<Operation *> ops; ///< by operator number
 };
 } // namespace
 

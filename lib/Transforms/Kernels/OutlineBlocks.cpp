@@ -23,10 +23,9 @@ using namespace mlir::batch;
 
 namespace {
 
-/// State of a variable's stack at some point of a block. The upper `popped`
-/// rows that it had at the start of the block are gone. `values` are above the
-/// remaining rows, the last one at the top. A null value is a copy of the row
-/// below it.
+/// State of a variable's stack at some point of a block. The block has popped
+/// `popped` of its initial rows, and pushed `values` above the others, the last
+/// one at the top. A null value is a copy of the row below it.
 struct StackState {
   int64_t popped = 0;
   SmallVector<Value> values;
@@ -69,8 +68,8 @@ private:
   DenseMap<Value, Value> seen;
   llvm::MapVector<Row, Value> rows;
   DenseMap<Value, Row> rowOf;
-  /// Values that the kernel computes for variables and the condition, the
-  /// shared values that it reads, and the operations for them.
+  /// Values that the kernel computes for variables and the condition, shared
+  /// values that it reads, and its operations.
   llvm::SmallSetVector<Value, 8> made, shared;
   llvm::SetVector<Operation *> slice;
   llvm::SmallSetVector<Value, 8> inputs;

@@ -96,8 +96,8 @@ private:
   InstanceProgram program;
   Sharedness sharedness;
   ValueFlow flow;
-  /// True for each node that feeds recursion: a recursive result that a tensor
-  /// op reads, or a tensor that control flow reads, depends on it.
+  /// True for each node that feeds recursion. Such a node affects a recursive
+  /// result that a tensor op reads, or a tensor that control flow reads.
   SmallVector<bool> feedsRecursion;
   /// Values that depend on a result of control flow: a call, a match or a loop.
   DenseSet<Value> dependsOnControl;

@@ -91,7 +91,7 @@ static Signature getSignature(const ValueClass &valueClass, bool isTransient) {
 }
 
 /// In a program that waits, finds the classes without members in lists, data
-/// structures, and memoized calls.
+/// structures or memoized calls.
 void SlotAssigner::findTransient() {
   bool waits = module.walk([](AwaitOp) { return WalkResult::interrupt(); })
                    .wasInterrupted();

@@ -196,8 +196,8 @@ void GhostInserter::pad(Operation *branches, DepthOp depth, int64_t phase) {
   auto numberOf = [](OpOperand *operand) {
     return cast<OpResult>(operand->get()).getResultNumber();
   };
-  // For each region, the length of the results that the depth reads. Also, the
-  // longest of these lengths, and the operand that has it.
+  // For each region, the largest length of a result that the depth reads. Also,
+  // the maximum over all regions, and the operand that has it.
   SmallVector<int64_t> lengths;
   SmallVector<SmallVector<int64_t>> ofOperands;
   int64_t longest = -1;
