@@ -21,10 +21,11 @@ struct BatchedForm {
     /// Computed only from parameters and constants; same shape as in the
     /// kernel.
     Once,
-    /// A leading dimension counts tasks. A scalar T becomes a `tensor<?xT>`.
+    /// One row per task, along a new leading dimension. A scalar T becomes a
+    /// `tensor<?xT>`.
     PerTask,
-    /// The ragged dimension has moved to the front and counts the rows of all
-    /// tasks of `domain`.
+    /// The ragged dimension comes first and contains the rows of all tasks of
+    /// `domain`.
     Rows,
     /// Extent of a ragged tensor, which differs from task to task.
     Extent,
@@ -41,53 +42,53 @@ struct BatchedForm {
 /// Loops of a structured operation over the rows of its operands.
 struct BatchedLoops {
   BatchedForm form = {BatchedForm::PerTask};
-  /// The loop over the ragged dimension, or -1.
+  /// Number of the loop over the ragged dimension, or -1.
   int64_t extentLoop = -1;
 };
 
-/// Operation with which a structured operation that reduces a ragged extent
-/// combines its partial result with one more row.
+/// Operation that combines the partial result with the next row in a reduction
+/// over a ragged extent.
 struct Combiner {
   SegmentKind kind;
   Operation *op;
-  /// Value that is combined with the partial result, or null if it is the
-  /// product of the factors of an fma.
+  /// Value to combine with the partial result. Null for an fma, which adds the
+  /// product of its factors.
   Value row;
 };
 std::optional<Combiner> matchCombiner(linalg::LinalgOp op);
 
-/// Returns the first op in `op`, including `op` itself, that code generators do
-/// not support and that must not be in the body of an operator. Returns null if
-/// they support all ops.
+/// Returns the first op in `op`, or `op` itself, that code generators do not
+/// support. The body of an operator must not contain such an op. Returns null
+/// if they support all ops.
 Operation *findUnknownCode(Operation *op);
 
 /// Returns the only dynamic dimension of a ragged tensor type.
 int64_t getExtentDim(Type type);
 
-/// Analysis that finds the batched form of each value of a kernel, or the first
-/// operation that has no batched form. No other class specifies which
-/// operations can be batched over which forms of their operands.
+/// Finds the batched form of each value of a kernel, or the first operation
+/// without one. This class is the only place that specifies which operations
+/// can be batched, and for which forms of their operands.
 class BatchedForms {
 public:
   explicit BatchedForms(KernelOp kernel);
 
-  /// Returns the reason why the kernel cannot be batched. If it is set, the
-  /// results of the functions below are not valid.
+  /// Returns the reason why the kernel cannot be batched, or nullopt if it can.
+  /// The functions below are valid only in the latter case.
   const std::optional<Obstacle> &getObstacle() const { return obstacle; }
 
   BatchedForm lookup(Value value) const { return forms.lookup(value); }
   /// Returns true if the operator contains `op` unchanged from the kernel.
   bool isCopied(Operation *op) const { return copied.contains(op); }
-  /// Returns true if `position` is unknown when code is generated because it
-  /// differs from task to task or is computed from parameters. Loop counters
-  /// are known once loops are unrolled.
+  /// Returns true if `position` is unknown when code is generated: it differs
+  /// from task to task, or is computed from parameters. Loop counters are known
+  /// once loops are unrolled.
   bool isUnknown(Value position) const;
   /// Returns true if `op` accesses a tensor at a position that may be out of
   /// range because the position or the extent is unknown when code is
   /// generated. Also returns true for all inserts that are not views.
   bool picks(Operation *op) const;
-  /// Returns the form of an operation whose operands have equal extents: Rows
-  /// if one of them has that form, PerTask otherwise.
+  /// Returns the form of an operation on operands with equal extents: Rows if
+  /// any operand has this form, PerTask otherwise.
   BatchedForm join(ValueRange operands) const;
   BatchedLoops getLoops(linalg::LinalgOp op) const;
   /// Returns the number of ragged domains, which are numbered in the order of

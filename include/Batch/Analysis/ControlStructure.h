@@ -22,7 +22,7 @@ struct TensorControl {
                   ///< flow
     Force,        ///< a `batch.force`
     Element,      ///< an element of a computed tensor
-    Decision,     ///< a branch, match or loop on a value of a tensor op
+    Decision,     ///< a branch, match or loop that depends on a tensor op
   };
   Operation *op = nullptr;
   Reason reason = Unstructured;
@@ -45,14 +45,14 @@ private:
   std::optional<ValueFlow> flow; ///< created on first use
 };
 
-/// Determines whether ADT tags and per-instance scalars alone decide every
-/// branch and call of a program. Only then can an inspector run ahead of all
+/// Determines whether every branch and call of a program depends only on ADT
+/// tags and per-instance scalars. Only then can an inspector run ahead of all
 /// tensor code.
 ///
 /// The analysis follows scalars and ADT values forward from the ops that
 /// compute them from tensors, through arithmetic, control flow, calls and ADT
-/// fields. Extents and lengths belong to the data structure, and so do elements
-/// of inputs and parameters that control flow reads.
+/// fields. Extents and lengths count as structural, and so do elements of
+/// inputs and parameters that control flow reads.
 class StructuralControl {
 public:
   StructuralControl(const InstanceProgram &program,
@@ -65,8 +65,8 @@ public:
   /// module order that reads a tensor for control flow, or else the first op
   /// whose control flow depends on a tensor.
   std::optional<TensorControl> getTensorControl() const { return control; }
-  /// Returns the ops by which control flow reads elements of computed tensors,
-  /// in module order. The list may be incomplete if a function is not
+  /// Returns, in module order, the ops that read elements of computed tensors
+  /// for control flow. The list may be incomplete if a function is not
   /// structured.
   ArrayRef<tensor::ExtractOp> getWaits() const { return waits; }
 
@@ -89,13 +89,13 @@ bool mayWait(Operation *op, const InstanceProgram &program);
 struct RecursionClass {
   SmallVector<func::FuncOp> functions;
   /// True if one loop over all nodes, children first, can replace the recursion
-  /// (Cortex, section 2: properties P.1 to P.3). The recursion takes only a
-  /// node and parameters, visits every node of the structure, and is never
-  /// called on anything else.
+  /// (Cortex, section 2: properties P.1 to P.3). The recursion then takes only
+  /// a node of the input and parameters, and visits every node of the data
+  /// structure.
   bool onePass = false;
   /// Like `onePass`, but a function that calls only itself may also take
-  /// arguments that its recursive calls pass on unchanged. For each other call
-  /// of the function, one loop can then replace the recursion.
+  /// arguments that its recursive calls pass unchanged. One loop per call from
+  /// outside can then replace the recursion.
   bool onePassPerCall = false;
 };
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Table of times with which passes choose strategies, levels, loop orders and
-// executors for GPUs. The estimates that `count-rows` prints use their own
+// Table of times that passes use to choose strategies, levels, loop orders and
+// executors for GPUs. The estimates that `count-rows` prints use separate
 // latencies (WorkCounts.cpp). The GPU is an NVIDIA H200; its results are stored
 // in benchmarks/results/gpu-first-hour-2026-11-27.json. The barriers and the
 // empty step are measured (`barriers` in that file). The host time comes from
@@ -35,20 +35,20 @@ inline constexpr double kDeviceBarrier = 1390, kClusterBarrier = 557;
 inline constexpr double kStep = 556;
 /// Additional host time for each step of a plan.
 inline constexpr double kHostStep = 400;
-/// Additional time of a step in a program for instances, compared with an empty
-/// step: the first thread stores the addresses of rows, and the others load
-/// them.
+/// Time that a step of a program for instances takes in addition to an empty
+/// step. The first thread stores the addresses of rows, and the other threads
+/// load them.
 inline constexpr double kSite = 2900;
-/// Additional time, on top of the barrier, of a reduction that waits for a
-/// reduction of other blocks. Its loads depend on each other, and the
-/// elementwise ops in between form a stage.
+/// Time that a reduction takes in addition to the barrier at which it waits for
+/// a reduction of other blocks. The loads of the reduction depend on each
+/// other, and the elementwise ops between the two reductions form a stage.
 inline constexpr double kStage = 1700;
 
 // Rates of one block, per nanosecond.
 
 /// Bytes from the L2 cache, and bytes from global memory.
 inline constexpr double kCacheBytes = 37, kMemoryBytes = 32;
-/// Operations on elements of products that read factors from shared memory.
+/// Operations on elements in products whose factors are in shared memory.
 inline constexpr double kOperations = 150;
 
 /// Size of the L2 cache in bytes.

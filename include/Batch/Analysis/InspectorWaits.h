@@ -17,15 +17,15 @@
 namespace mlir::batch {
 
 /// Set of the ops that may wait in the inspectors of a module: batch.await,
-/// calls of functions that wait, and ops with either in their regions.
+/// calls of functions that may wait, and ops whose regions contain such ops.
 class InspectorWaits {
 public:
   explicit InspectorWaits(ModuleOp module);
   bool operator()(Operation *op) const;
-  /// Returns true if a fork of `ops`, in their order, may save a flush. In that
-  /// case the ops may wait for a row that they record, or record a row before
-  /// they wait. Otherwise they wait for rows that were recorded before, and one
-  /// flush computes all of these rows.
+  /// Returns true if a fork of `ops`, which are in program order, may save a
+  /// flush: the ops may wait for a row that they record, or record a row before
+  /// they wait. Otherwise, they wait only for rows that were recorded earlier,
+  /// and one flush computes all of these rows.
   bool gainsByFork(ArrayRef<Operation *> ops) const;
   bool hasFunctions() const { return !functions.empty(); }
 
@@ -38,8 +38,8 @@ private:
   First findFirst(Region &region, DenseSet<Operation *> &calls) const;
 
   DenseSet<StringAttr> functions;
-  /// For each function that waits only for rows of its arguments: the arguments
-  /// with these rows.
+  /// Maps each function that waits only for rows of its arguments to these
+  /// arguments.
   DenseMap<StringAttr, llvm::BitVector> awaited;
 };
 

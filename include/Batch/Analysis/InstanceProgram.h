@@ -14,15 +14,15 @@
 
 namespace mlir::batch {
 
-/// The functions that an entry reaches, with their strongly connected
-/// components: mutually recursive functions are one component.
+/// Functions that an entry reaches, and their strongly connected components.
+/// Mutually recursive functions form one component.
 class InstanceProgram {
 public:
   /// Looks up the entry of `module`; `getEntry()` is null if there is none.
   explicit InstanceProgram(ModuleOp module);
 
   func::FuncOp getEntry() const { return entry; }
-  /// Returns the strategy of the entry; `auto` if none is chosen yet.
+  /// Returns the strategy of the entry, or `auto` if none has been chosen yet.
   Strategy getStrategy() const;
   /// Returns all reached functions, in module order.
   ArrayRef<func::FuncOp> getFunctions() const { return functions; }

@@ -16,9 +16,9 @@ namespace mlir::batch {
 /// Properties of the ops in a loop's body that LoopLayers queries.
 struct LoopTasks {
   /// Returns true for a task: an op that can be in an even layer (0, 2, …)
-  /// unless it belongs to a recurrence. A task is in the last layer of the ops
-  /// that it depends on, or in the next even layer if `multiplies` returns true
-  /// for it.
+  /// unless it belongs to a recurrence. A task is in the highest layer among
+  /// the ops that it depends on, or in the next even layer if `multiplies`
+  /// returns true for it.
   function_ref<bool(Operation *)> isTask;
   /// Returns true for a task that justifies a layer in which all rounds run
   /// together.
@@ -31,17 +31,17 @@ struct LoopTasks {
 /// rounds before the next layer does (loop distribution: Allen and Kennedy,
 /// "Automatic Translation of Fortran Programs to Vector Form", 1987). A
 /// recurrence is in one layer. Layers 0, 2, … consist of tasks outside of
-/// recurrences, which can run for all these rounds together. Layers 1, 3, … run
-/// round after round.
+/// recurrences, and many rounds of such a layer can run together. Layers 1, 3,
+/// … run round after round.
 class LoopLayers {
 public:
   LoopLayers(LoopLikeOpInterface loop, const LoopTasks &tasks);
 
   /// Merges all layers except layer 0 into one layer.
   void mergeRounds();
-  /// Replaces the layers with the layers of a wavefront, in which an op that
-  /// reads a result of another recurrence or task is in a later layer. All
-  /// layers except layer 0 run round by round.
+  /// Replaces the layers with the layers of a wavefront. In a wavefront, each
+  /// op is in a later layer than the other recurrences and tasks whose results
+  /// it reads. All layers except layer 0 run round by round.
   void separateReaders();
 
   /// Returns true for an op that any layer can recompute, because it depends
@@ -80,8 +80,8 @@ private:
   unsigned numLayers = 0;
 };
 
-/// Returns true for a loop whose number of rounds is known before the first
-/// one.
+/// Returns true for a loop whose number of rounds is known before its first
+/// round.
 bool isCounted(Operation *op);
 
 /// Computes the layers of a counted loop before its tensor code is outlined.

@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The *number form* of an entry computes with the elements of its tensors
-// instead of with tensors. Every operation on tensors becomes operations on
-// numbers, and loops and branches carry numbers. It exists if all tensors of an
-// instance have few elements. The code of an instance then keeps these elements
-// in registers.
+// The *number form* of an entry computes with elements of tensors instead of
+// tensors. Operations on tensors become operations on numbers, and loops and
+// branches carry numbers, so compiled code can store the elements in registers.
+// Only an entry whose tensors all have few elements has a number form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +23,11 @@ namespace mlir::batch {
 
 /// Maximum number of elements of a tensor that is replaced with numbers.
 inline constexpr int64_t kFewElements = 16;
-/// Maximum number of operations of a number form. Larger code takes long to
-/// compile, and its cost is no longer small compared with the cost of a task.
+/// Maximum number of operations of a number form. Larger code takes a long time
+/// to compile, and its run time is no longer small compared with that of a
+/// task.
 inline constexpr int64_t kFewOperations = 4096;
-/// Number of operations that an op of `math` counts as, because it becomes a
+/// Number of operations that an op of `math` counts as. Such an op becomes a
 /// polynomial.
 inline constexpr int64_t kFunctionSize = 16;
 

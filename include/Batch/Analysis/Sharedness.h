@@ -12,17 +12,17 @@
 
 namespace mlir::batch {
 
-/// Relation of a value to the mini-batch.
+/// Sharing of a value among the instances of a mini-batch.
 struct Sharing {
   enum Kind {
     Unknown,   ///< not reached
     Parameter, ///< a parameter of the entry, passed through calls
-    Shared,    ///< computed from parameters and constants alone; each call may
-               ///< pass a different such value
+    Shared,    ///< computed only from parameters and constants; different calls
+               ///< may pass different values
     Instance,  ///< may differ between instances or calls
   };
   Kind kind = Unknown;
-  /// The number of the parameter among the entry's parameters.
+  /// Number of the parameter among the parameters of the entry.
   int64_t parameter = -1;
 
   bool isShared() const { return kind == Parameter || kind == Shared; }
@@ -40,8 +40,7 @@ public:
 
   Sharing getSharing(Value value) const { return states.lookup(value); }
   bool isShared(Value value) const { return getSharing(value).isShared(); }
-  /// Returns the number of the parameter that `value` is, if it is always the
-  /// same one.
+  /// Returns the number of a parameter if `value` is always this parameter.
   std::optional<int64_t> getParameter(Value value) const;
 
 private:

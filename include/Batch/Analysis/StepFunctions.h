@@ -15,8 +15,9 @@
 
 namespace mlir::batch {
 
-/// Returns the first obstacle in `program` to every strategy, if there is one.
-/// Control flow at an obstacle cannot be expressed as steps either.
+/// Returns the first obstacle in `program` that makes every strategy illegal,
+/// if there is one. Control flow with such an obstacle cannot be split into
+/// steps.
 std::optional<Obstacle> findProgramObstacle(const InstanceProgram &program);
 
 /// Copies the functions of `program` into a separate module, as control-flow

@@ -24,8 +24,8 @@ public:
   /// Without `tailCalls`, every call returns to its caller.
   StepProgram(const InstanceProgram &original, bool tailCalls);
 
-  /// Returns the reason why lockstep is not legal. If it is set, the results of
-  /// the functions below are not valid.
+  /// Returns the reason why lockstep is not legal, or nullopt if it is legal.
+  /// The functions below are valid only in the latter case.
   const std::optional<Obstacle> &getObstacle() const { return obstacle; }
 
   const InstanceProgram &getProgram() const { return analyses->program; }
@@ -35,10 +35,10 @@ public:
   /// Returns true for constants and tensors of constants, which are recomputed
   /// where they are needed.
   static bool isRematerializable(Value value);
-  /// Returns true if `value` differs from lane to lane and cannot be
-  /// rematerialized by a step.
+  /// Returns true if `value` differs from lane to lane and steps cannot
+  /// rematerialize it.
   bool isOfLane(Value value) const;
-  /// Returns true if a variable has to keep `value` from step to step.
+  /// Returns true if a variable must store `value` between steps.
   bool needsVariable(Value value) const {
     return isOfLane(value) && analyses->liveness.isLiveAcrossStep(value);
   }

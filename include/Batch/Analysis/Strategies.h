@@ -20,17 +20,18 @@ namespace mlir::batch {
 /// is preferred to `lockstep`.
 inline constexpr double kOperationsPerWait = 1 << 22;
 
-/// Maximum number of instances of a mini-batch for which `replicate` runs code
-/// over data structures on a CPU, and loops whose layers read parameters once
-/// for many rounds. With more instances, reading parameters once for all of
-/// them saves more time than dividing one instance among units.
+/// Maximum number of instances in a mini-batch for which `replicate` is
+/// preferred for code over data structures on a CPU, and for loops whose layers
+/// read parameters once for many rounds. With more instances, reading
+/// parameters once for all instances saves more time than dividing an instance
+/// among units.
 inline constexpr int64_t kFewInstances = 1;
 
-/// Determines for each strategy whether it is legal for a program. If it is
-/// not, specifies at which op and why.
+/// Determines which strategies are legal for a program. For every other
+/// strategy, provides the op and the reason that make it illegal.
 class Strategies {
 public:
-  /// If `gpu` is set, control flow runs for a GPU, where it cannot wait.
+  /// If `gpu` is set, the target is a GPU, where control flow cannot wait.
   explicit Strategies(const InstanceProgram &program, bool gpu = false);
 
   /// Returns the obstacle to `strategy`, or none if it is legal. The result is
@@ -40,16 +41,18 @@ public:
 
   /// Returns the first of these strategies that is legal for mini-batches of
   /// `instances` instances:
-  /// `replicate`, if each worker should run instances by itself;
-  /// `replicate`, with kFewInstances and a loop whose layers are worth it;
+  /// `replicate`, if runsPerUnit() is true;
+  /// `replicate`, for at most kFewInstances instances, if findLayeredLoop()
+  /// finds a loop;
   /// `linearize`;
-  /// `replicate`, with kFewInstances, on a GPU, or on a CPU without data
-  /// structures;
-  /// `lazy`, with kOperationsPerWait; `lockstep`; `lazy`; `replicate`; `none`.
+  /// `replicate`, for at most kFewInstances instances, on a GPU, or if
+  /// `lockstep` is legal;
+  /// `lazy`, with at least kOperationsPerWait operations between two waits;
+  /// `lockstep`; `lazy`; `replicate`; `none`.
   Strategy choose(int64_t instances);
   /// Returns true if each worker should run instances by itself and compute
-  /// with numbers (NumberForm.h): on a CPU, for loops over tensors of few
-  /// elements.
+  /// with numbers (NumberForm.h). This applies to loops over tensors of few
+  /// elements on a CPU.
   bool runsPerUnit();
   /// Returns the first loop of the entry that should run layer after layer, or
   /// null.

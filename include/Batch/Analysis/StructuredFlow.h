@@ -13,28 +13,27 @@
 namespace mlir::batch {
 
 /// Returns true if `value` may be used after `op` has run, or by ops in `op`.
-/// Requires that `op` is in the block that defines the value, at any depth, and
-/// that all control flow around it is structured, that is, its regions have one
-/// block.
+/// Requires that `op` is nested, at any depth, in the block that defines the
+/// value, and that all regions around `op` have a single block.
 bool isLiveAfter(Value value, Operation *op);
-/// Returns true if `value` is defined before `op`, in its block or in a block
-/// around it.
+/// Returns true if `value` is defined before `op`, in the block of `op` or in
+/// an enclosing block.
 bool isDefinedBefore(Value value, Operation *op);
 
-/// Origins of values in a function or program, through views and through the
-/// loops and branches that implement RegionBranchOpInterface.
+/// Traces the values of a function or program to their origins, through views,
+/// and through loops and branches that implement RegionBranchOpInterface.
 class StructuredFlow {
 public:
   explicit StructuredFlow(Operation *root);
 
-  /// Returns the operands that may become `value`, a region argument or a
-  /// result of control flow, or the operand of which it is a view. Returns none
-  /// if it is neither.
+  /// For a region argument or a result of control flow, returns the operands
+  /// that may become `value`. For a view, returns the viewed operand. Returns
+  /// none for any other value.
   ArrayRef<OpOperand *> getIncoming(Value value) const;
-  /// Returns the values that `value` may be, or of which it may be a view.
-  /// These values are neither views nor forwarded by control flow.
+  /// Returns the values that `value` may be or may view. None of them is a view
+  /// or forwarded by control flow.
   SetVector<Value> getOrigins(Value value) const;
-  /// Returns `values`, and all values that may be one of them or a view of it.
+  /// Returns `values` and all values that may be, or view, one of them.
   SetVector<Value> getAliases(SetVector<Value> values) const;
 
 private:

@@ -28,7 +28,7 @@ struct KernelTuning {
 /// (docs/reference/formats.md). `batch-run --tune` writes such files.
 class Tuning {
 public:
-  /// Reads `path`; an empty path means an empty file.
+  /// Reads the file at `path`. An empty path specifies no choices.
   LogicalResult load(StringRef path, MLIRContext *context);
   /// Emits an error if the file names a kernel that the module does not have.
   LogicalResult checkKernels(ModuleOp module) const;

@@ -14,7 +14,7 @@ namespace mlir::batch {
 
 /// Work of a task.
 struct TaskWork {
-  double bytes = 0;       ///< own data that it reads and writes
+  double bytes = 0;       ///< bytes of its own data that it reads and writes
   double sharedBytes = 0; ///< bytes of parameters, which all tasks of a step
                           ///< read
   /// Subset of `bytes` that is multiplied by parameters. Each unit that
@@ -27,12 +27,12 @@ struct TaskWork {
 };
 
 /// Estimates the work of a task of a kernel. Extents that are not static count
-/// as 1. A tensor into which the kernel only inserts in place counts as not
-/// read.
+/// as 1. If the kernel only inserts into a tensor in place, the tensor counts
+/// as not read.
 TaskWork estimateTask(KernelOp kernel);
 
-/// Number of units and the costs of their work in nanoseconds. Scheduling
-/// decisions depend on them. Measurements can replace the estimates.
+/// Number of units and the costs of their work in nanoseconds, which scheduling
+/// decisions use. A subclass can estimate the costs or use measurements.
 class UnitCosts {
 public:
   virtual ~UnitCosts() = default;
@@ -40,12 +40,12 @@ public:
   virtual int64_t getUnits() const = 0;
   /// Returns the time of a barrier of all units.
   virtual double getBarrierTime() const = 0;
-  /// Returns the time in which `units` units divide a step of `tasks` tasks,
+  /// Returns the time of a step of `tasks` tasks that `units` units divide,
   /// including its barriers.
   virtual double getStepTime(const TaskWork &task, double tasks,
                              int64_t units) const = 0;
-  /// Returns the time that one unit takes to read or write memory that is in
-  /// caches.
+  /// Returns the time that one unit takes to read or write `bytes` bytes of
+  /// cached memory.
   virtual double getMoveTime(double bytes) const = 0;
 
   /// Returns true if reading `bytes` bytes takes at least as long as a barrier.
@@ -66,8 +66,8 @@ struct UnitSpeed {
   double operations; ///< operations per nanosecond, on elements
 };
 
-/// Estimates from the speed of units: CPU workers, or the thread blocks of a
-/// GPU or of a cluster (GPUTimes.h).
+/// Costs estimated from the speed of units, which are CPU workers, or the
+/// thread blocks of a GPU or of a cluster (GPUTimes.h).
 class EstimatedCosts : public UnitCosts {
 public:
   explicit EstimatedCosts(bool gpu);

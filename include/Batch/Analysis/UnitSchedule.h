@@ -13,27 +13,28 @@
 
 namespace mlir::batch {
 
-/// Time that instances take, in nanoseconds.
+/// Estimated times of an instance or a set in nanoseconds, and numbers of
+/// steps.
 struct UnitSchedule {
-  double shared = 0;    ///< on all units, which divide all tasks among them
+  double shared = 0;    ///< on all units, which divide all tasks
   double chosen = 0;    ///< on all units; one unit runs small tasks by itself
   double onOneUnit = 0; ///< on one unit
-  double set = 0;       ///< for a set of instances, on all units
+  double set = 0;       ///< of a set of instances, on all units
   int64_t steps = 0;    ///< steps of the program, and steps that one unit runs
   int64_t stepsOnOneUnit = 0;
 };
 
 /// Decides which steps of a program a single unit runs, and sets the level of
 /// these steps. All units run the other steps of an instance together. The
-/// search goes from the inner regions to the outer ones. One unit runs all
-/// steps of consecutive ops, which may be loops and branches, if that makes the
-/// program faster. This saves barriers, but the work is not shared (Zhang et
-/// al., "Cocktailer: Analyzing and Optimizing Dynamic Control Flow in Deep
+/// search proceeds from inner regions to outer ones. One unit runs all steps of
+/// consecutive ops, which may be loops and branches, if that makes the program
+/// faster. This saves barriers, but the work is not shared (Zhang et al.,
+/// "Cocktailer: Analyzing and Optimizing Dynamic Control Flow in Deep
 /// Learning", OSDI 2023, algorithm 1). A tuning file can override the decision
-/// for individual kernels. Assumes that each loop runs its static number of
-/// rounds and each step its static number of tasks; a number that is not static
-/// counts as `unknownRounds`. Also assumes that all branches of a conditional
-/// are equally likely. A set has `instances` instances.
+/// for individual kernels. Each loop is assumed to run its static number of
+/// rounds and each step its static number of tasks, or `unknownRounds` if the
+/// number is not static. All branches of a conditional are assumed to be
+/// equally likely. A set has `instances` instances.
 UnitSchedule scheduleUnits(uprog::ProgramOp program, const UnitCosts &costs,
                            const Tuning &tuning, int64_t instances,
                            double unknownRounds);

@@ -21,10 +21,10 @@ namespace mlir::batch {
 struct ValueClass {
   /// Kernel results that are members, as pairs of kernel and result number.
   SmallVector<std::pair<KernelOp, unsigned>> producers;
-  /// Parameters of which a row is a member, by number and row type.
+  /// Parameters with rows in the class, as pairs of number and row type.
   SmallVector<std::pair<int64_t, RankedTensorType>> parameterRows;
-  /// True if an input tensor is a member, which is an argument of the entry or
-  /// a field of an input ADT.
+  /// True if an input tensor is a member: an argument of the entry, or a field
+  /// of an input ADT.
   bool hasInputs = false;
   /// Type of a row, or null if no member is a kernel result, a row of a
   /// parameter or an input.
@@ -40,8 +40,8 @@ public:
                const ValueFlow &flow);
 
   ArrayRef<ValueClass> getClasses() const { return classes; }
-  /// Returns the number of a class; a value or field that carries tensors
-  /// always has one.
+  /// Returns the number of the class of a value or field. All values and fields
+  /// that carry tensors have a class.
   unsigned getClass(Value value) const;
   unsigned getFieldClass(rec::VariantOp variant, unsigned field) const;
   /// Returns the class of the values that `kernel` reads as argument
@@ -65,7 +65,7 @@ private:
   const Sharedness &sharedness;
   const ValueFlow &flow;
   SymbolTableCollection symbols;
-  /// Applies union-find to the nodes of `flow`, then to the operands and
+  /// Union-find structure of the nodes of `flow`, followed by the operands and
   /// results of kernels.
   llvm::IntEqClasses merged;
   DenseMap<std::pair<Operation *, unsigned>, unsigned> operandNodes,

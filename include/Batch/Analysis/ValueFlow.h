@@ -34,8 +34,7 @@ public:
 
   /// Calls `visit` for every edge in `function`, op by op, with the edge's op.
   /// A computed result has an edge from null before the edges from its
-  /// operands. Control flow depends on an operand that a terminator does not
-  /// forward.
+  /// operands. An operand that a terminator does not forward has a Decide edge.
   void walk(func::FuncOp function, Visitor visit);
 
   /// Returns the first op walked so far that does not specify how values flow
@@ -53,12 +52,12 @@ private:
 };
 
 /// Graph of tensor flow through an instance program, across calls, matches,
-/// branches, loops and ADT fields. A list of tensors and the tensors in it are
-/// one node each, joined by copy edges.
+/// branches, loops and ADT fields. A list of tensors is one node. Copy edges
+/// connect it with the nodes of values that are put into it or taken from it.
 ///
-/// A *copy* edge forwards a tensor; a *compute* edge leads from a tensor that a
-/// tensor op (or kernel invocation) reads to its results. An op that reads a
-/// number also reads the tensors from which the number is computed.
+/// A *copy* edge forwards a tensor. A *compute* edge leads from a tensor that a
+/// tensor op or kernel invocation reads to a result of this op. An op that
+/// reads a number also reads the tensors from which the number is computed.
 class ValueFlow {
 public:
   using Node = unsigned;
@@ -87,8 +86,8 @@ public:
   /// target.
   SmallVector<Node> origins(Node target) const;
   /// Returns true if no op computes the values that reach `node` over copy
-  /// edges. They are arguments of the entry, or fields that the input or these
-  /// arguments fill.
+  /// edges. All of these values then come from arguments of the entry or from
+  /// fields of inputs.
   bool holdsInputs(Node node) const;
 
 private:

@@ -12,8 +12,8 @@
 
 namespace mlir::batch {
 
-/// Counts the operations of a tensor op at each point of its iteration space:
-/// two in a matrix product. Constants and empty tensors cost nothing.
+/// Counts the operations of a tensor op at each point of its iteration space,
+/// such as two for a matrix product. Constants and empty tensors cost nothing.
 int64_t countOperationsPerPoint(Operation *op);
 /// Counts the operations of a tensor op at all points, for one instance.
 /// Extents that are not static count as 1.
@@ -24,17 +24,16 @@ inline constexpr int64_t kUnknownRounds = 10;
 
 /// Estimates how often a region of `op` runs each time that `op` runs. Assumes
 /// that a loop runs its static number of rounds or `unknownRounds`, and that
-/// all regions of a conditional are equally frequent.
+/// all regions of a conditional are equally likely.
 double countRuns(Operation *op, double unknownRounds = kUnknownRounds);
 
-/// Estimated work of one instance. Assumes that a loop runs its static number
-/// of rounds, or 10 if it is unknown, and that all regions of a conditional are
-/// equally frequent. Counts each recursive function once per call from outside
+/// Estimated work of one instance. The estimate uses the assumptions of
+/// countRuns(). It counts each recursive function once per call from outside
 /// the recursion.
 struct WorkEstimate {
   double operations = 0; ///< operations on elements, in tensor code
-  /// Waits for tensors from which control flow reads elements. Several reads of
-  /// one tensor are one wait.
+  /// Number of waits for tensors from which control flow reads elements.
+  /// Several reads of the same tensor count as one wait.
   double waits = 0;
 };
 
