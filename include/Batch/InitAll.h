@@ -16,8 +16,8 @@ namespace mlir::batch {
 /// passes need, and the interface implementations that they use.
 void registerAllDialects(DialectRegistry &registry);
 
-/// Registers all passes and pipelines of this project for the whole process, as
-/// upstream does. Call it once.
+/// Registers all passes and pipelines of this project globally, as MLIR does
+/// for its own passes. Call this function once per process.
 void registerAllPasses();
 
 } // namespace mlir::batch

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Chooses which operators of a static block run together so that the block
-// needs the fewest launches of batches and gather copies (ED-Batch, section 3:
-// a grid search over batching orders, then the layout). Does not depend on IR.
+// Groups the operators of a static block into batches with the fewest launches
+// of batches and gather copies (ED-Batch, section 3: a grid search over
+// batching orders, then the layout). Does not depend on IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,11 +34,11 @@ struct StaticBlock {
   std::vector<Operator> operators;
 };
 
-/// Numbers of operators, batch after batch, in the order in which they run.
+/// Numbers of the operators of each batch, in the order in which batches run.
 using OperatorBatches = std::vector<std::vector<int32_t>>;
 
 struct BatchingOptions {
-  /// As in LayoutProblem.
+  /// See LayoutProblem.
   bool sharedReads = false;
   /// If true, a batch may be a subset of the ready operators of a kind.
   /// Otherwise it contains all of them, as in the paper.
@@ -52,7 +52,7 @@ struct BatchingOptions {
 struct Batching {
   OperatorBatches batches;
   Layout layout;
-  /// True if nothing better exists in the search space.
+  /// True if the search space contains no better batching.
   bool isBest = true;
   int64_t states = 0;
   int64_t layouts = 0;
@@ -74,9 +74,9 @@ LayoutProblem layoutProblem(const StaticBlock &block,
 
 /// Finds batches with the fewest launches of batches and gather copies and,
 /// among these, with the fewest bytes copied. A batch contains all ready
-/// operators of a kind, or as many of them as have no variable twice in the
-/// same operand. If shared reads are free, it may also consist of the operators
-/// that share a variable.
+/// operators of a kind, or a subset in which no two operators have the same
+/// variable as the same operand. If shared reads are free, a batch may also
+/// consist of the operators that share a variable.
 Batching findBatching(const StaticBlock &block,
                       const BatchingOptions &options = {});
 

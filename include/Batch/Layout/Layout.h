@@ -50,11 +50,11 @@ struct LayoutProblem {
 /// batch needs them. The copy gathers an operand or scatters a result.
 struct AccessCopy {
   enum class Reason {
-    /// A variable occurs twice; no layout helps.
+    /// A variable occurs twice, so no layout avoids the copy.
     repeated,
-    /// Its variables are in several spaces; no layout helps.
+    /// The variables are in several spaces, so no layout avoids the copy.
     spaces,
-    /// The access does not fit the accesses that need no copy.
+    /// The access conflicts with accesses that need no copy.
     conflict
   };
   int32_t batch;
@@ -79,18 +79,18 @@ struct Layout {
 /// string if there is none.
 std::string checkProblem(const LayoutProblem &problem);
 
-/// Finds an order, if one exists, that copies only accesses that no layout
-/// helps. The result is exact, and the time is nearly linear in the size of all
-/// accesses.
+/// Finds an order, if one exists, in which the only copies are those that no
+/// layout avoids. The result is exact, and the time is nearly linear in the
+/// size of all accesses.
 std::optional<Layout> findLayoutWithoutConflicts(const LayoutProblem &problem);
 
 /// Returns the result of findLayoutWithoutConflicts() if there is one.
 /// Otherwise returns a layout that copies the fewest bytes and, among these,
 /// needs the fewest copies. If the problem is large or has many conflicts, adds
 /// accesses greedily instead, those with the most bytes first, and copies each
-/// access that conflicts with earlier ones. An attempt takes as long as
-/// findLayoutWithoutConflicts(). Finding a conflict takes a logarithmic number
-/// of attempts.
+/// access that conflicts with earlier ones. Finding a conflict takes a
+/// logarithmic number of attempts, each of which costs as much as a call of
+/// findLayoutWithoutConflicts().
 Layout findLayout(const LayoutProblem &problem);
 
 /// Computes the copies that a given order of variables needs. Orders the

@@ -35,11 +35,11 @@ public:
   /// Creates the tree of all orders of 0 ... numLeaves-1.
   explicit PQTree(int32_t numLeaves);
 
-  /// Keeps only the orders in which `set` is consecutive. If there is none,
-  /// returns false and leaves the tree unchanged. Visits only the nodes that
-  /// the set touches, so all reductions of a tree together take time linear in
-  /// the sizes of the sets, as long as they succeed. Sets `changed` to true if
-  /// the orders of the tree change, and to false otherwise.
+  /// Keeps only the orders in which `set` is consecutive. If there is no such
+  /// order, returns false and leaves the tree unchanged. Visits only nodes that
+  /// the set touches. If all reductions of a tree succeed, they together take
+  /// time linear in the sizes of the sets. Sets `changed` to true if the orders
+  /// of the tree change, and to false otherwise.
   bool reduce(const std::vector<int32_t> &set, bool *changed = nullptr);
 
   /// Returns one of the orders.
@@ -59,8 +59,8 @@ public:
   /// empty string if there is none.
   std::string check() const;
   /// Returns a description of the first set that is not consecutive in every
-  /// order of the tree, or an empty string if there is none. Reads only the
-  /// finished tree.
+  /// order of the tree, or an empty string if there is none. Does not depend on
+  /// how the tree was built.
   std::string verify(const std::vector<std::vector<int32_t>> &sets) const;
 
   /// Returns the number of nodes that all reductions so far have visited, which
@@ -72,20 +72,20 @@ private:
   enum class Label : uint8_t { Empty, Partial, Full };
 
   struct NodeData {
-    /// Parent. Only the root, the children of P nodes and the outermost two
-    /// children of a Q node store it; other nodes store `interior`.
+    /// Parent. Only the root, the children of P nodes and the two outermost
+    /// children of a Q node store the parent; other nodes store `interior`.
     Node parent = none;
     /// Under a P node, the previous and the next child. Under a Q node, the two
     /// neighbors in no particular order, so a Q node can be reversed in
     /// constant time.
     Node sibling[2] = {none, none};
-    /// Outermost two children.
+    /// Two outermost children.
     Node end[2] = {none, none};
     /// Number of children of a P node.
     int32_t children = 0;
     Kind kind = Kind::Free;
 
-    // The fields below belong to the reduction with this number.
+    // These fields are valid only in reduction number `reduction`.
     Mark mark = Mark::Unmarked;
     Label label = Label::Empty;
     uint8_t numPartial = 0;
@@ -98,9 +98,9 @@ private:
   };
   static constexpr Node interior = -2;
 
-  /// Run of pertinent children of a Q node, which are adjacent.
+  /// Run of adjacent pertinent children of a Q node.
   struct Run {
-    bool consecutive;
+    bool consecutive; ///< true if the run contains all pertinent children
     /// Neighbors on both sides, or `none` at an end of the Q node, and flags
     /// that are set if the outermost child of the run is partial on that side.
     Node beyond[2];
@@ -141,7 +141,7 @@ private:
   int32_t leaves;
   Node top = none;
   /// Represents a Q node of which only some interior children are pertinent.
-  /// The actual Q node cannot be found in time, and is not needed.
+  /// The actual Q node cannot be found in linear time, and is not needed.
   Node pseudo;
   uint32_t reduction = 0;
   int64_t visits = 0;

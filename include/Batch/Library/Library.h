@@ -13,10 +13,11 @@
 
 namespace mlir::batch {
 
-/// Parses the library, which is built into the compiler: all functions of
-/// lib/Library/*.mlir in one module. Models may declare its public functions;
-/// private ones are helpers. Functions for any size are in separate nested
-/// modules. The dialects that the functions use must be loaded.
+/// Parses the library that is built into the compiler, and returns a module
+/// with all functions of lib/Library/*.mlir. Models may declare the public
+/// functions; the private functions are helpers. Functions that support any
+/// size are in nested modules. The dialects that the functions use must be
+/// loaded.
 OwningOpRef<ModuleOp> parseLibrary(MLIRContext *context);
 
 } // namespace mlir::batch

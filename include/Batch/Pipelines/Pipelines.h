@@ -233,8 +233,8 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
 };
 
 /// Builds the pipeline from a program for one instance to `uprog` over batched
-/// tensor code, which does not depend on a target. Passes leave a module that
-/// is already past them unchanged, so a module may enter at any stage.
+/// tensor code. The result does not depend on a target. A pass leaves a module
+/// that is already lowered further unchanged, so the input may be at any stage.
 void buildAutobatchPipeline(OpPassManager &pm, const AutobatchOptions &options);
 
 /// Builds the pipeline from `uprog` to the LLVM dialect, for a pool of CPU

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Options of passes, pipelines and tools whose values are an enumeration. LLVM
-// also has such options (cl::values), but its errors do not list the names.
+// Options of passes, pipelines and tools with the values of an enumeration.
+// LLVM also has such options (cl::values), but their errors do not list the
+// values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,15 +27,16 @@ namespace mlir::batch {
 template <class T>
 using NameList = llvm::SmallVector<std::pair<llvm::StringRef, T>>;
 
-/// Names of the values of a type, for options. A specialization has
+/// Names of the values of a type, for options. A specialization defines
 ///
 ///   static NameList<T> list();
 ///
-/// where an empty name marks a value that cannot be given.
+/// in which an empty name marks a value that no option can specify.
 template <class T>
 struct OptionNames;
 
-/// Names of an enumeration that TableGen generates, taken from its code.
+/// Names of an enumeration that TableGen generates, taken from the generated
+/// functions.
 template <class T, std::optional<T> (*symbolize)(uint32_t), unsigned last>
 struct EnumNames {
   static NameList<T> list() {
@@ -95,7 +97,7 @@ public:
 
 } // namespace mlir::batch
 
-/// Makes `TYPE`, which must have OptionNames, an option type.
+/// Defines the parser for options of type `TYPE`, which must have OptionNames.
 #define BATCH_NAMED_OPTION(TYPE)                                               \
   template <>                                                                  \
   class llvm::cl::parser<TYPE> : public mlir::batch::NamedOptionParser<TYPE> { \

@@ -18,16 +18,16 @@ namespace mlir::batch {
 /// their regions. `converter` maps the type of each forwarded value to one
 /// type.
 ///
-/// Each target lowers the ops with which units run operators, wait at barriers
-/// and find the steps of a plan. It also lowers uprog.reduce and uprog.compact,
-/// whose work the threads of a unit may share.
+/// Targets lower the other ops: those that run operators, wait at barriers or
+/// read plans, and also uprog.reduce and uprog.compact, whose work the threads
+/// of a unit may share.
 void populateUProgToSCFPatterns(const TypeConverter &converter,
                                 RewritePatternSet &patterns);
 
 /// Moves the region of a uprog.reduce into a loop before it, for the pattern of
 /// a target. The loop runs over every `step`th number from `first` (an i64) to
-/// `upper` (an index). Returns the smallest keys, then the numbers that have
-/// them, all i64s.
+/// `upper` (an index). Returns the smallest keys, followed by the numbers that
+/// have these keys, all as i64.
 SmallVector<Value> makeLeastLoop(uprog::ReduceOp reduce, Value upper,
                                  Value first, int64_t step,
                                  ConversionPatternRewriter &rewriter);

@@ -27,8 +27,8 @@
 #include "batch-runtime/Schedule/PolicyNames.h"
 
 namespace mlir {
-/// Parser of the policy in `#batch.policy`. The policy has the same name in the
-/// runtime.
+/// Parser of the policy in `#batch.policy`. Policies have the same names as in
+/// the runtime.
 template <>
 struct FieldParser<batchrt::Policy, batchrt::Policy> {
   static FailureOr<batchrt::Policy> parse(AsmParser &parser);
@@ -53,14 +53,14 @@ namespace mlir::batch {
 /// Marks the entry function of a module, which takes one instance and returns
 /// its results.
 inline constexpr StringLiteral kEntryAttr = "batch.entry";
-/// Attribute of a function argument: a string, the name of the parameter in the
-/// parameter file. On an argument of a kernel, it is a unit attribute, which
-/// marks an argument that is equal for all tasks.
+/// Attribute of an argument that is a parameter. On a function argument: the
+/// name of the parameter in the parameter file, a string. On a kernel argument:
+/// a unit attribute, which states that the argument is equal for all tasks.
 inline constexpr StringLiteral kSharedAttr = "batch.shared";
 /// Name of a per-instance argument or of a result of the entry.
 inline constexpr StringLiteral kNameAttr = "batch.name";
-/// Attribute of a tensor result of the entry: the name of another result, an
-/// index or integer, which is the number of valid rows. All other rows are
+/// Attribute of a tensor result of the entry: the name of another result, whose
+/// value (an index or integer) is the number of valid rows. All other rows are
 /// omitted.
 inline constexpr StringLiteral kRowsAttr = "batch.rows";
 /// Attribute of a module: a dictionary from size names to their values.
@@ -83,8 +83,8 @@ inline constexpr StringLiteral kReadAttr = "batch.read";
 /// slice: the number of the argument for that operand. The result may be
 /// written into the row of the operand.
 inline constexpr StringLiteral kInPlaceAttr = "batch.in_place";
-/// Attribute of a kernel result: the steps of the kernel have the address of
-/// each task's row.
+/// Attribute of a kernel result: the kernel's steps contain the address of each
+/// task's row.
 inline constexpr StringLiteral kRowListAttr = "batch.row_list";
 /// Attribute of a kernel: the number of bytes that a task copies for inserts
 /// whose results are not marked `batch.in_place`.
@@ -96,20 +96,20 @@ inline constexpr StringLiteral kParameterAttr = "batch.parameter";
 inline constexpr StringLiteral kRaggedAttr = "batch.ragged";
 /// Name of the gpu.module with an object's persistent kernel.
 inline constexpr StringLiteral kDeviceModule = "device";
-/// Attribute of the host function that launches that kernel: {kernel, executor,
-/// block_size, cluster_size, shared_bytes}.
+/// Attribute of the host function that launches the persistent kernel: {kernel,
+/// executor, block_size, cluster_size, shared_bytes}.
 inline constexpr StringLiteral kLaunchAttr = "batch.kernel_launch";
-/// Attribute of the function of a kernel that the emulator calls: the size of
-/// its static shared memory in bytes.
+/// Attribute of the function that the emulator calls for a kernel: the size of
+/// the kernel's static shared memory in bytes.
 inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
 /// Attribute of a gpu.module: the number of bytes of shared memory per block
 /// that a launch adds.
 inline constexpr StringLiteral kAddedBytesAttr = "batch.added_bytes";
 /// Attribute of a module: the PolicyAttr that its schedules follow.
 inline constexpr StringLiteral kPolicyAttr = "batch.policy";
-/// Attribute of the entry: its StrategyAttr. If the strategy is `none` because
-/// no other strategy is legal, the attribute is also a string that gives the
-/// location and the reason.
+/// Attributes of the entry: its StrategyAttr and, if the strategy is `none`
+/// because no other strategy is legal, a string with the location and the
+/// reason.
 inline constexpr StringLiteral kStrategyAttr = "batch.strategy";
 inline constexpr StringLiteral kNotBatchedAttr = "batch.not_batched";
 /// Attribute of a loop: the OrderAttr of its tasks.

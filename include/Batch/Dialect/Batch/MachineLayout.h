@@ -42,8 +42,8 @@ public:
     return variables;
   }
   int64_t getNumBlocks() const { return blocks.size(); }
-  /// Returns the number of bytes that the lane operations of a block move for
-  /// one lane, to and from stacks and tops.
+  /// Returns the numbers of bytes that the lane operations of a block move for
+  /// one lane: to and from stacks, and to and from tops.
   std::pair<int64_t, int64_t> countBytes(BlockOp block) const;
   /// Returns true if the kernel of a block writes `result` into the row of the
   /// variable to which the result is assigned. The kernel also reads this row.

@@ -15,12 +15,12 @@
 namespace mlir::batch {
 
 /// Memory layout of the rows of a table (Cortex, section 5.1). An affine map
-/// takes a slot (d0) and the indices of an element in its row (d1, ...) to the
+/// maps a slot (d0) and the indices of an element in its row (d1, ...) to the
 /// dimensions in memory, outermost first. Its results are sums of *digits* of
 /// the indices: `d`, `d floordiv a`, `d mod b` or `(d floordiv a) mod b`. Each
-/// digit adds a multiple of itself to the address. So the address of an element
-/// is the address of the slot plus an offset that depends only on the element,
-/// and one address identifies a row.
+/// digit adds a multiple of itself to the address. The address of an element is
+/// therefore the address of the slot plus an offset that depends only on the
+/// indices, and a single address identifies a row.
 ///
 /// Without a map, rows are in row-major order. In any layout, the innermost
 /// dimension is padded to a multiple of 64 bytes.
@@ -37,8 +37,8 @@ public:
   /// The map must have passed verify(). An unknown first extent counts as 1.
   TableLayout(ArrayRef<int64_t> row, int64_t elementBytes, AffineMap map = {});
 
-  /// Checks that every element has its own place, that slots come first, and
-  /// that vectors of consecutive elements are not split.
+  /// Checks that no two elements have the same address, that slots come first,
+  /// and that vectors of consecutive elements are not split.
   static LogicalResult verify(function_ref<InFlightDiagnostic()> emitError,
                               ArrayRef<int64_t> row, int64_t elementBytes,
                               AffineMap map);
@@ -79,10 +79,10 @@ int64_t elementBytes(Type type);
 /// ABI.h). The last dimension is padded to a multiple of 64 bytes.
 int64_t getRowBytes(RankedTensorType type);
 
-/// Applies primitives of the user, such as `split(1, 16)`, `reorder(1, 0, 2)`
-/// and `fuse(0, 1)`, one after another to the dimensions of a table. Dimension
-/// 0 is the slot. Returns the resulting map. Emits an error and fails if a
-/// primitive does not apply.
+/// Applies primitives that a user specifies, such as `split(1, 16)`,
+/// `reorder(1, 0, 2)` and `fuse(0, 1)`, one after another to the dimensions of
+/// a table. Dimension 0 is the slot. Returns the resulting map. Emits an error
+/// and fails if a primitive does not apply.
 FailureOr<AffineMap>
 applyLayoutPrimitives(function_ref<InFlightDiagnostic()> emitError,
                       ArrayRef<int64_t> row, StringRef primitives,

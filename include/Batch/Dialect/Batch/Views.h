@@ -42,9 +42,9 @@ StringRef getParameterName(ModuleOp module, int64_t parameter);
 /// depend on the directory in which it is compiled.
 std::string describePlace(Location loc);
 
-/// Describes the target of an index in words: dimension `dim` of a tensor of
-/// type `type`, which is "read" or "written" (`verb`) at `loc`. The text names
-/// parameter `parameter` unless this is empty.
+/// Describes the dimension that an index selects, in words: dimension `dim` of
+/// a tensor of type `type`, which is "read" or "written" (`verb`) at `loc`. The
+/// text contains the parameter name `parameter` unless the name is empty.
 std::string describeDimension(int64_t dim, StringRef parameter, Type type,
                               Location loc, StringRef verb = "read");
 
@@ -52,8 +52,8 @@ std::string describeDimension(int64_t dim, StringRef parameter, Type type,
 /// runtime replaces "{}" with the index.
 std::string describeIndexError(const Twine &what);
 
-/// Returns the `batch.source` with rows of type `row` of parameter number
-/// `parameter`, or of input tensors if `parameter` is -1. If there is none,
+/// Returns the `batch.source` of parameter number `parameter`, or of input
+/// tensors if this is -1, with rows of type `row`. If there is no such source,
 /// creates it after the last source, or at the start of the module.
 SourceOp getOrCreateSource(ModuleOp module, SymbolTable &symbols,
                            RankedTensorType row, int64_t parameter);

@@ -15,12 +15,12 @@
 
 namespace mlir::rec {
 
-/// Returns the declaration of an ADT as seen from `from`, looking outwards
-/// through symbol tables, or null.
+/// Returns the declaration of an ADT in the nearest symbol table around `from`
+/// that contains the name, or null.
 AdtOp lookupAdt(Operation *from, FlatSymbolRefAttr name,
                 SymbolTableCollection &symbolTables);
 
-/// Returns the variant @Adt::@variant as seen from `from`, or null.
+/// Returns the variant @Adt::@variant, looked up in the same way, or null.
 VariantOp lookupVariant(Operation *from, SymbolRefAttr variant,
                         SymbolTableCollection &symbolTables);
 
@@ -49,7 +49,7 @@ public:
 
   /// Returns the number of variants of the module.
   int64_t size() const { return variants.size(); }
-  /// Returns the variant with that number.
+  /// Returns variant number `number`.
   VariantOp getVariant(int64_t number) const { return variants[number]; }
   /// Returns the number of @Adt::@variant, or -1 if there is no such variant.
   int64_t getNumber(SymbolRefAttr variant) const;

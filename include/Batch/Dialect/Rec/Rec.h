@@ -42,25 +42,26 @@ struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
 #include "Batch/Dialect/Rec/RecTypes.h.inc"
 
 namespace mlir::rec {
-/// Unit attribute of an op: `rec-refactor` can move the ops that depend on it
-/// to the callers of the function.
+/// Unit attribute of an op that `rec-refactor` moves to the callers of the
+/// function, with all ops that depend on it.
 inline constexpr StringLiteral kBackedgeAttr = "rec.backedge";
 
 /// Returns the element type of a list-like type: T for !rec.list<T>,
 /// tensor<256xf32> for the ragged tensor<?x256xf32>, null for every other type.
 Type getSequenceElementType(Type type);
 
-/// Returns true if a list-like type can gather elements of type `element`: the
-/// list of that type or, for a static tensor, the ragged tensor.
+/// Returns true if `sequence` is a list of `element` or, for a static tensor, a
+/// ragged tensor with rows of this type.
 bool gathers(Type sequence, Type element);
 
 /// Returns true for tensors whose first dimension is dynamic and whose other
 /// dimensions are static.
 bool isRaggedTensor(Type type);
 
-/// Returns true if a value of type `value` fits a field declared as `field`:
-/// the types are equal, a ragged tensor is a list of its rows, or a
-/// TensorStandInTypeInterface represents a tensor, also in lists.
+/// Returns true if a value of type `value` fits a field of type `field`. The
+/// types must be equal, except that a ragged tensor fits a list of its rows,
+/// and a type with TensorStandInTypeInterface fits a tensor. Both also apply to
+/// the elements of lists.
 bool fitsField(Type field, Type value);
 } // namespace mlir::rec
 
@@ -68,14 +69,14 @@ bool fitsField(Type field, Type value);
 #include "Batch/Dialect/Rec/RecOps.h.inc"
 
 namespace mlir::rec {
-/// Edge of value flow: a value becomes another value, is put into one, or is
-/// extracted from one.
+/// Edge of value flow: a value becomes another value, is put into another
+/// value, or is extracted from another value.
 struct ValueFlowEdge {
   enum Kind {
     Same,    ///< `to` is `from`
     Element, ///< `to` is an element of the list `from`
     Gather,  ///< `from` becomes an element of the list `to`
-    Read,    ///< `to` is field `field` of the value `from`, or a list of them
+    Read,    ///< `to` is field `field` of `from`, or a list of such fields
     Build,   ///< `from` becomes field `field` of the value `to`
     Decide,  ///< `from`, or its field `field`, decides which region of the op
              ///< runs, or how often. `to` is null
@@ -85,13 +86,13 @@ struct ValueFlowEdge {
   };
   Kind kind;
   Value from, to;
-  /// The variant that has the field, or null if there is no field.
+  /// Variant that has the field, or null if there is no field.
   VariantOp variant;
   unsigned field = 0;
 };
 
 /// Returns the edges that `op` reports through its ValueFlowOpInterface, or
-/// none if it does not implement that.
+/// none if it does not implement this interface.
 SmallVector<ValueFlowEdge> getValueFlow(Operation *op,
                                         SymbolTableCollection &symbolTables);
 

@@ -43,9 +43,9 @@ inline constexpr StringLiteral kResultAttr = "uprog.result";
 /// Attribute of the function of an operator, and of an operator that has code
 /// for a device: its CodeAttr.
 inline constexpr StringLiteral kCodeAttr = "uprog.code";
-/// Attribute of the function of a gpu.module that fills the shared memory of
-/// blocks: a string, the level of the blocks that divide the resident
-/// parameters among them.
+/// Attribute of the function in a gpu.module that loads resident parameters:
+/// the level, as a string, of the groups whose blocks divide the parameters
+/// among them.
 inline constexpr StringLiteral kLevelAttr = "uprog.level";
 /// Attribute of a module with cluster-level programs: the number of blocks in a
 /// cluster, an i64.
@@ -61,15 +61,15 @@ inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
 /// Attribute of a module: the packings of the parameters that the code of
 /// operators reads, as a list of PanelsAttr and PaddedAttr.
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
-/// Attribute of a module: the error messages of its checks. "{}" is replaced by
-/// the checked number.
+/// Attribute of a module: the error messages of its checks. "{}" stands for the
+/// checked number.
 inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
 /// Attribute of a module whose programs run single instances and have code: a
 /// dictionary with the `bytes` of memory that units need for an instance, and
 /// the names of the `loops`.
 inline constexpr StringLiteral kInstancesAttr = "uprog.instances";
 
-/// Maximum number of rounds of a loop that next_round counts at once.
+/// Maximum number of rounds that a `uprog.next_round` counts at once.
 inline constexpr int64_t kMostCountedRounds = int64_t(1) << 62;
 /// Number of rounds that exceeds every limit, as an unsigned integer. Counts of
 /// rounds saturate at this number, so later additions do not overflow.
@@ -90,9 +90,9 @@ struct RowAccess {
 
 namespace mlir::uprog {
 
-/// Returns the inner dimensions of the stage that select the matrix that a
-/// reduction with this kReductionAttr reads, or none if there is only one
-/// matrix.
+/// Returns the inner dimensions of the stage that select the matrix which a
+/// reduction reads, or none if there is only one matrix. `reduction` is the
+/// kReductionAttr of the reduction.
 llvm::ArrayRef<int64_t> getGroups(Attribute reduction);
 
 /// Operators, keyed by the names of their kernels.

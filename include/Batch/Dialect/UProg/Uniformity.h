@@ -36,10 +36,10 @@ struct Divergence {
 ///   if they are uniform wherever the program is run. There are two exceptions:
 ///   each thread block has its own lanes, and the number of a task differs
 ///   between the units that share tasks.
-/// - A value that control flow forwards is uniform if all values that it may
-///   forward are uniform, and so is its condition.
-/// - The cells of instances are uniform if every value that is put into them is
-///   uniform, and so is the control flow around each put.
+/// - A value that control flow forwards is uniform if the condition and all
+///   values that may be forwarded are uniform.
+/// - The cells of instances are uniform if every value that is put into them,
+///   and the control flow around each put, are uniform.
 /// - Results of all other ops are assumed to be non-uniform.
 class Uniformity {
 public:
@@ -49,8 +49,9 @@ public:
   /// or null if the value is equal.
   Value findCause(Value value) const { return causes.lookup(value); }
 
-  /// Returns the innermost control flow, around an op or around an op that runs
-  /// its program, that is not equal on all units of the level.
+  /// Returns the innermost control flow around `op` that is not equal on all
+  /// units of the level. Also considers control flow around ops that run the
+  /// program of `op`.
   std::optional<Divergence> findDivergence(Operation *op) const;
 
 private:

@@ -98,8 +98,8 @@ BATCH_FIELD(kQueueLimit, BatchQueue, limit)
 inline constexpr int64_t kSourceCells = countCells<BatchSource>();
 BATCH_FIELD(kSourceBase, BatchSource, base)
 
-/// Number of cells of a BatchFrame, which its rows follow, and the fields of a
-/// BatchFrame.
+/// Number of cells of a BatchFrame, not including the rows that follow it, and
+/// fields of a BatchFrame.
 inline constexpr int64_t kFrameCells = countCells<BatchFrame>();
 BATCH_FIELD(kFrameOuter, BatchFrame, outer)
 BATCH_FIELD(kFrameCount, BatchFrame, count)
@@ -148,9 +148,9 @@ inline constexpr int64_t kControlIndexError =
 /// Offset of the first extent of a parameter from its rows, in bytes.
 inline constexpr int64_t kExtentOffset = -BATCH_ROWS_PREFIX;
 
-/// Control words of the blocks of a launch, in bytes: the offset of the words
-/// of the first block, the distance to those of the next block, and the offset
-/// of the 32-bit word `ended` in them.
+/// Control words of the blocks of a launch: the offset of the words of the
+/// first block, the size of the words of each block, and the offset of the
+/// 32-bit word `ended` in them. All numbers are in bytes.
 inline constexpr int64_t kControlOfBlocks =
     offsetof(BatchDeviceControl, ofBlocks);
 inline constexpr int64_t kBlockControlBytes = sizeof(BatchBlockControl);
@@ -158,7 +158,7 @@ inline constexpr int64_t kBlockControlEnded =
     offsetof(BatchBlockControl, ended);
 static_assert(sizeof(BatchBlockControl::ended) == sizeof(int32_t));
 BATCH_FIELD(kBlockControlProgress, BatchBlockControl, progress)
-/// Shift of the value in the high half of this field.
+/// Shift of the value in the high half of `progress`.
 inline constexpr int64_t kProgressShift = 32;
 
 BATCH_FIELD(kObjectABIVersion, BatchObject, abiVersion)
@@ -228,7 +228,7 @@ BATCH_FIELD(kUnitNodeRows, BatchUnit, nodeRows)
 BATCH_FIELD(kUnitNodeResults, BatchUnit, nodeResults)
 BATCH_FIELD(kUnitTrace, BatchUnit, trace)
 
-/// The fields of a handle.
+/// Bit fields of a handle.
 inline constexpr int64_t kHandleDepthShift = 32;
 inline constexpr int64_t kHandleDepthMask = 0x7fffff;
 inline constexpr int64_t kHandleGhost = int64_t(1) << 55;

@@ -32,7 +32,7 @@ enum class RuntimeFunction : int32_t {
 #include "batch-runtime/RuntimeFunctions.def"
 };
 
-/// Kind of memory that host code loads or stores. No memory has two kinds.
+/// Kind of memory that host code loads or stores. Different kinds do not alias.
 enum class MemoryKind {
   Base,    ///< pointers and sizes that only runtime functions change
   Counter, ///< numbers in the context
@@ -41,13 +41,13 @@ enum class MemoryKind {
   Variant, ///< variants of nodes
 };
 
-/// Attribute of an op that adds a node or task in a traversal. The traversal
-/// reserved space for all of them before its loop.
+/// Attribute of an op that adds a node or task in a traversal. Before its loop,
+/// the traversal has reserved space for all of these nodes and tasks.
 inline constexpr llvm::StringLiteral kReservedAttr = "batch.reserved";
 
-/// Prepends a context argument to `functions`, which have bodies, and passes it
-/// in all calls to them in `module`. Emits an error and fails if a function is
-/// only declared or a caller has no context itself.
+/// Prepends a context argument to `functions` and passes the context in all
+/// calls to them in `module`. Emits an error and fails if one of the functions
+/// has no body, or if a caller has no context.
 LogicalResult addContextArgument(ModuleOp module,
                                  ArrayRef<func::FuncOp> functions);
 
@@ -71,8 +71,8 @@ public:
   Value loadField(ContextField field);
   void storeField(ContextField field, Value value);
 
-  /// Calls a runtime function. `arguments` follow the context, which is passed
-  /// first. Returns the result, or null.
+  /// Calls a runtime function with the context, followed by `arguments`.
+  /// Returns the result, or null if the function has none.
   Value call(RuntimeFunction function, ValueRange arguments);
   /// Ends the run with an error. `a` and `b` are i64.
   void fail(int64_t errorCode, Value a, Value b);
@@ -109,7 +109,7 @@ public:
   /// to another. All values are i64.
   void copyBytes(Value from, Value to, Value begin, Value end);
   /// Loads an element of a row of type `type`, which is stored as ABI.h
-  /// specifies. The row and the indices, which are in range, are i64.
+  /// specifies. The row and the indices are i64. The indices must be in range.
   Value loadElement(RankedTensorType type, Value row, ValueRange indices);
 
   /// Returns the cell that stores a scalar, index or i64.
@@ -125,15 +125,15 @@ public:
   Value loadVariant(Value node);
   /// Reserves space for `count` new nodes.
   void reserveNodes(Value count);
-  /// Allocates a new node of the forest and sets its variant. `reserved` means
-  /// that space is already reserved.
+  /// Allocates a new node of the forest and sets its variant. `reserved` states
+  /// that the space is already reserved.
   Value makeNode(int64_t variant, bool reserved = false);
   /// Loads the number of rows of source number `source`, an i64.
   Value countRows(int64_t source);
   /// Returns the address of the queue of kernel number `kernel`.
   Value getQueue(int64_t kernel);
-  /// Reserves space for `bytes` bytes of records of a kernel, given the
-  /// kernel's queue.
+  /// Reserves space for `bytes` bytes of records in `queue`, the queue of
+  /// `kernel`.
   void reserveRecords(Value queue, int64_t kernel, Value bytes);
 
   /// Returns the length of a list cell, its first entry, and the cell made of
@@ -150,7 +150,7 @@ public:
 private:
   Value load(Type type, Value where, MemoryKind kind);
   void store(Value value, Value where, MemoryKind kind);
-  /// Calls `function`, which allocates space, if `isFull` is true.
+  /// If `isFull` is true, calls `function`, which allocates space.
   void growIf(Value isFull, RuntimeFunction function, ValueRange arguments);
 
   OpBuilder &builder;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Names of symbols that one pass creates and another looks up. All of them are
-// built here, except those that only one pass uses.
+// Names of symbols that one pass creates and another looks up. Names that only
+// one pass uses are not defined here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@ inline std::string getStageName(llvm::StringRef operatorName, int64_t stage) {
   return (operatorName + ".stage" + llvm::Twine(stage)).str();
 }
 
-/// Name of the function with which the blocks of a kernel fill their shared
-/// memory with the parameters that they keep.
+/// Name of the function that fills the shared memory of a kernel's blocks with
+/// resident parameters.
 inline constexpr llvm::StringLiteral kLoadParameters = "load_parameters";
 
 /// Returns the name of the function that records the tasks of an instance
@@ -50,8 +50,8 @@ inline std::string getInstanceProgramName(llvm::StringRef entry) {
   return (entry + ".instance").str();
 }
 
-/// Returns the name of the function with which a lane of a machine takes its
-/// next instance.
+/// Returns the name of the function that assigns the next instance to a lane of
+/// a machine.
 inline std::string getNextInstanceName(llvm::StringRef machine) {
   return (machine + ".next_instance").str();
 }

@@ -54,12 +54,12 @@ struct OptionNames<Sanitizer> {
 /// Options of `compileToSharedObject` and `compileToLLVMIR`.
 struct CompileOptions {
   Strategy strategy = Strategy::Auto;
-  int64_t instances = 64; ///< instances of a mini-batch, for options that are
-                          ///< `auto`
+  int64_t instances = 64; ///< expected instances per mini-batch, for options
+                          ///< that are `auto`
   InstanceLevel level = InstanceLevel::Auto; ///< level for strategy `replicate`
   LoopOrder order = LoopOrder::Auto;         ///< order for strategy `replicate`
-  /// Policy. If it is not set, the module's own policy, or "depth" if the
-  /// module has none.
+  /// Policy. If not set, the policy of the module, or "depth" if the module has
+  /// none.
   PolicyOption policy;
   /// File with the state machine of policy "fsm".
   std::string policyTable;
@@ -68,8 +68,8 @@ struct CompileOptions {
   /// Executor of a mini-batch or of a share of it, on a device other than the
   /// CPU.
   Executor executor = Executor::Auto;
-  /// Number of blocks in a cluster, from 1 to 16, if clusters run anything. 0
-  /// selects 16 if executor `auto` does, and 8 otherwise.
+  /// Number of blocks in a cluster, from 1 to 16. 0 selects 16 if executor
+  /// `auto` chooses clusters of 16 blocks, and 8 otherwise.
   int64_t clusterSize = 0;
   /// Precision of the factors of products with parameters, on a device other
   /// than the CPU.
@@ -83,15 +83,16 @@ struct CompileOptions {
   /// Target triple. If empty, the triple of the host.
   std::string triple;
   /// LLVM name of the target CPU. "native" selects the host CPU. If empty,
-  /// selects the host CPU if the target has its architecture, else the baseline
-  /// of the target architecture.
+  /// selects the host CPU if host and target have the same architecture, else
+  /// the baseline of the target architecture.
   std::string cpu;
-  /// Tuning file, as `batch-run --tune` writes it. If empty, there is none.
+  /// Tuning file, which `batch-run --tune` writes. If empty, cost models make
+  /// all choices.
   std::string tuning;
   /// LLVM optimizations. 0: none. 1: the ones that kernels need. 2 and 3: the
   /// standard LLVM levels, which take about 2.5 times as long and gain little.
   unsigned optLevel = 1;
-  /// Only for the CPU: the object runs in a program with this sanitizer.
+  /// Sanitizer of the program that will load the object. Only for the CPU.
   Sanitizer sanitizer = Sanitizer::None;
   /// Callback that configures each pass manager before it runs, for
   /// instrumentation and printing. Only this callback reads command-line
@@ -105,7 +106,8 @@ struct CompileOptions {
 LogicalResult compileToSharedObject(ModuleOp module, llvm::StringRef path,
                                     const CompileOptions &options);
 
-/// Does the same, but stops at LLVM IR text, for readers and tests.
+/// Like compileToSharedObject(), but stops at LLVM IR and writes its text to
+/// `output`.
 LogicalResult compileToLLVMIR(ModuleOp module, llvm::raw_ostream &output,
                               const CompileOptions &options);
 

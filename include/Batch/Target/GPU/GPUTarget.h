@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tables of vendors and chips are in lib/Target/GPU/GPUTarget.cpp. Every
-// difference between GPUs is a fact in these tables, which passes look up by
-// chip name.
+// The tables of vendors and chips are in lib/Target/GPU/GPUTarget.cpp. They
+// contain all differences between GPUs. Passes look them up by chip name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,10 +32,10 @@ struct OptionNames<Precision>
 /// Address space of a block's shared memory, for all vendors.
 inline constexpr unsigned kSharedMemory = 3;
 /// Bytes of a block's shared memory for lists of numbers (uprog.compact).
-/// Parameters must leave them free.
+/// Parameters must not use these bytes.
 inline constexpr int64_t kListBytes = 16;
-/// Bytes for the flag that makes the threads of a block leave a barrier of all
-/// blocks. Parameters must leave them free.
+/// Bytes of a block's shared memory for the flag that makes its threads leave a
+/// barrier of all blocks. Parameters must not use these bytes.
 inline constexpr int64_t kLeftBytes = 16;
 /// Cluster size that every chip with clusters supports, and cluster size that
 /// only some of them support, in blocks.
@@ -61,24 +60,24 @@ struct VendorFacts {
 /// Facts about a chip.
 struct ChipFacts {
   const VendorFacts *vendor;
-  int64_t sharedMemory;    ///< bytes per block, with opt-in
+  int64_t sharedMemory;    ///< most bytes that a block can opt in to
   int64_t multiprocessors; ///< number of multiprocessors of the largest GPU
                            ///< with this chip
-  bool acquireLoads;       ///< required by barriers of blocks
+  bool acquireLoads;       ///< acquire loads, which block barriers require
   bool asyncCopies;        ///< asynchronous copies to shared memory
   bool tensorCores;        ///< tensor cores for tf32 and bf16
   bool clusters;           ///< clusters of thread blocks
-  bool wideClusters;       ///< clusters of twice as many blocks
+  bool wideClusters;       ///< clusters of kWideClusterBlocks blocks
 };
 
 /// Returns the facts about a chip. For a chip that is not in the table, returns
 /// the facts that hold for all chips of its kind. For an empty name, returns
-/// the facts that hold for all NVIDIA chips from sm_80 on. An unknown number of
-/// multiprocessors is 108.
+/// the facts that hold for all NVIDIA chips from sm_80 on. If the number of
+/// multiprocessors is unknown, returns 108 as this number.
 ChipFacts getChipFacts(llvm::StringRef chip);
 
-/// Returns the vendor of a chip, or null if the name of the chip has no
-/// vendor's prefix.
+/// Returns the vendor of a chip, or null if the name of the chip does not begin
+/// with the prefix of any vendor.
 const VendorFacts *findVendor(llvm::StringRef chip);
 
 /// Returns true if LLVM can generate code for a chip.
@@ -87,9 +86,9 @@ bool isKnownChip(llvm::StringRef chip);
 /// Returns the first NVIDIA chip with a feature, for messages: "sm_80".
 std::string getFirstChip(bool ChipFacts::*feature);
 
-/// Returns the name of a CUDA tool that "bin" or "fatbin" code needs and that
-/// is neither in the toolkit nor on the PATH, or an empty string if all tools
-/// are found.
+/// Returns the name of a CUDA tool that `format` ("bin" or "fatbin") requires
+/// and that is neither in the toolkit nor on the PATH. Returns an empty string
+/// if all tools are found.
 llvm::StringRef findMissingCUDATool(llvm::StringRef format);
 
 } // namespace mlir::batch
