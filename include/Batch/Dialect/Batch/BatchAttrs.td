@@ -31,11 +31,11 @@ def Batch_ReadAttr : AttrDef<Batch_Dialect, "Read"> {
     |---|---|
     | `shared` | the same tensor for all tasks |
     | `gather` | row `indices[t]` of one table or source |
-    | `rows` | at address `t`: the value class mixes a table with sources |
+    | `rows` | the row at address `t`, if the class mixes a table with sources |
     | `scalar` | cell `t`: an index, integer or float |
 
-    A `segments` operand is ragged: task `t` owns entries `offsets[t]` to
-    `offsets[t+1]` of the rows that one of the first three kinds reads.
+    With `segments`, the operand is ragged. Of the rows that one of the first
+    three kinds reads, task `t` owns rows `offsets[t]` to `offsets[t+1] - 1`.
 
     ```mlir
     #batch.read<kind = gather, from = @h>
@@ -50,10 +50,11 @@ def Batch_ReadAttr : AttrDef<Batch_Dialect, "Read"> {
 
 def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
   let mnemonic = "policy";
-  let summary = "policy that picks the next batch";
+  let summary = "policy that selects the next batch";
   let description = [{
-    docs/explanation/policies.md describes each policy. `fsm` takes the table of
-    a state machine. A module without `batch.policy` uses policy `depth`.
+    docs/explanation/policies.md describes each policy. Policy `fsm` requires
+    the table of a state machine; other policies do not have a table. A module
+    without `batch.policy` uses policy `depth`.
 
     ```mlir
     module attributes {batch.policy = #batch.policy<greedy>} {}
@@ -78,7 +79,7 @@ def Batch_Strategy : I32EnumAttr<"Strategy", "control-flow strategy", [
 }
 
 def Batch_StrategyAttr : EnumAttr<Batch_Dialect, Batch_Strategy, "strategy"> {
-  let summary = "the control-flow strategy of an entry";
+  let summary = "control-flow strategy of an entry";
   let description = [{
     | strategy | control flow |
     |---|---|
@@ -112,7 +113,7 @@ def Batch_Order : I32EnumAttr<"Order", "order of a loop's tasks", [
 }
 
 def Batch_OrderAttr : EnumAttr<Batch_Dialect, Batch_Order, "order"> {
-  let summary = "the order in which tasks of a loop run";
+  let summary = "order in which tasks of a loop run";
   let description = [{
     Applies to a loop with a known number of rounds, in a program with strategy
     `replicate`. A *layer* of the loop can run for many rounds before the next

@@ -17,12 +17,12 @@ def Batch_Dialect : Dialect {
   let description = [{
     The `batch` dialect specifies which tensor code runs together. A
     `batch.kernel` is a static block of tensor code written for one instance.
-    Instance functions *invoke* kernels. Inspector functions, which are created
-    from them, *record* tasks instead, which run in batches over result tables.
-    The executor of these tasks is a `uprog.program`.
+    Instance functions *invoke* kernels. Inspector functions are created from
+    instance functions and *record* tasks instead. These tasks run in batches
+    over result tables. Their executor is a `uprog.program`.
 
-    Where control flow is batched too, a `batch.machine` runs the program block
-    by block. docs/explanation/batch.md gives the rationale.
+    If control flow is batched too, a `batch.machine` runs the program block by
+    block. docs/explanation/batch.md gives the rationale.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;

@@ -13,14 +13,15 @@ include "mlir/IR/OpBase.td"
 def Batch_BatchableOpInterface : OpInterface<"BatchableOpInterface"> {
   let cppNamespace = "::mlir::batch";
   let description = [{
-    An operation of any dialect that can take part in a `batch.kernel`.
-    `batch-vectorize-kernels` asks the operation for its batched form. The
-    linalg, tensor, arith and math operations of MLIR do not need the interface.
+    Interface of an operation, of any dialect, that a `batch.kernel` can
+    contain. To get the batched form of the operation, `batch-vectorize-kernels`
+    calls `buildBatched`. The linalg, tensor, arith and math operations of MLIR
+    do not need the interface.
 
     The batched form consists of linalg, tensor, arith and math operations,
-    which every later pass supports. Any other operation in it is an error. The
-    operation in this example, from examples/embedding, compiles to machine
-    code:
+    which every later pass supports. It is an error if the batched form contains
+    any other operation. The operation in this example, from examples/embedding,
+    compiles to machine code:
 
     ```c++
     LogicalResult toy::SwishOp::buildBatched(OpBuilder &builder,
@@ -45,13 +46,14 @@ def Batch_BatchableOpInterface : OpInterface<"BatchableOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-        Builds the operation for `tasks` tasks at once and stores one value per
-        result in `results`. Each has the result's type with an additional,
-        leading, dynamic dimension; a scalar type T becomes `tensor<?xT>`.
-        Operand `i` is batched if `batched[i]` is true. Otherwise it is as in
-        the kernel, and equal for all tasks. If there are operands, at least one
-        is batched. Row `t` of a result may depend only on row `t` of the
-        operands. Emits an error on failure.
+        Builds the operation for `tasks` tasks at once and appends one value per
+        result to `results`. Each value has the type of its result with an
+        additional, leading, dynamic dimension; a scalar type T becomes
+        `tensor<?xT>`. Operand `i` is batched if `batched[i]` is true.
+        Otherwise, the operand is the same as in the kernel, and equal for all
+        tasks. If there are operands, at least one is batched. Row `t` of a
+        result may depend only on row `t` of the operands. Emits an error on
+        failure.
       }],
       "::llvm::LogicalResult", "buildBatched",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,

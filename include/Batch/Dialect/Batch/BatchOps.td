@@ -35,9 +35,9 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     i8, i16, i32, i64, f16, bf16, f32 or f64. No control flow depends on data.
 
     `phase`, at least 0, orders kernels: all tasks of a phase run before those
-    of the next. Control flow never waits for results of a `deferred` kernel, or
-    for anything that depends on them. Tasks of such a kernel run after all
-    instances have finished.
+    of the next phase. Control flow never waits for results of a `deferred`
+    kernel, or for anything that depends on them. Tasks of such a kernel run
+    after all instances have finished.
 
     An argument with `batch.shared` is parameter number `batch.parameter` of the
     entry. Once tables are assigned, `batch.read` of an argument (a
@@ -77,7 +77,7 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     /// Returns true if argument `index` has a per-task extent.
     bool isRagged(unsigned index);
     /// Returns the position of result `index` among the results in the same
-    /// table. A result without a table is the only one.
+    /// table. A result without a table counts as the only one.
     int64_t getPosition(unsigned index);
     /// Returns the number of results in the table of result `index`.
     int64_t getSiblings(unsigned index);
@@ -106,12 +106,12 @@ def Batch_YieldOp : Batch_Op<"yield", [
 def Batch_InvokeOp : Batch_Op<"invoke", [
     Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Invokes a kernel for one instance: a depth-tagged operator";
+  let summary = "Invokes a kernel for one instance";
   let description = [{
-    The operands are all arguments of the kernel, including the shared ones.
-    Operands and results have the types of the kernel's arguments and results.
-    The depth, if known, is one more than the largest depth of the operands. A
-    hoisted task has a constant depth.
+    The operands correspond to all arguments of the kernel, including shared
+    ones. Operands and results have the types of the kernel's arguments and
+    results. The depth, if known, is one more than the largest depth of the
+    operands. A hoisted task has a constant depth.
 
     ```mlir
     %d = batch.depth(%h) : tensor<4xf32>
@@ -154,11 +154,10 @@ def Batch_ResolveOp : Batch_Op<"resolve", [
   let summary = "Resets the depth of a tensor from an earlier phase";
   let description = [{
     Returns the same tensor, with depth -1. When a phase begins, all tensors of
-    earlier phases are available, for all instances. Such a tensor can enter a
-    recursion or loop of the later phase together with tensors of that phase.
-    The op is used there, because only the depths of tensors of that phase
-    count. Without the op, a traversal from the root of a tree would begin at a
-    depth that differs from tree to tree.
+    earlier phases are available for all instances, so their depths no longer
+    count. The op is used where such a tensor enters a recursion or loop
+    together with tensors of the new phase. Without the op, a traversal from the
+    root of a tree would begin at a depth that differs from tree to tree.
 
     ```mlir
     %s = batch.resolve %h : tensor<4xf32>
@@ -180,10 +179,10 @@ def Batch_GhostOp : Batch_Op<"ghost", [
     `batch-insert-ghosts` inserts it where branches compute a value by chains of
     tasks of different lengths.
 
-    In the inspector, the handle belongs to the same tensor, and its depth
-    counts even if the task has run. So only `batch.depth` should read it,
-    possibly through results of control flow. Data that contains it would delay
-    its readers after a wait.
+    In the inspector, the handle represents the same tensor, and its depth
+    counts even if the task has run. Only `batch.depth` should therefore read
+    the handle, possibly through results of control flow. A data structure that
+    contained the handle would delay its readers after a wait.
 
     ```mlir
     %d = batch.depth(%h) : tensor<4xf32>
@@ -228,10 +227,11 @@ def Batch_TableOp : Batch_Op<"table", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Defines the result table of a value class";
   let description = [{
-    Each result has a row, whose number is its slot. Rows are static tensors.
-    Several kernels write ranges of rows of one table. Slots are numbered in
-    schedule order. The same kernels write all tables of one `group` in the same
-    way, so a task has the same slot number in all of them.
+    Each task result of the class is a row of the table, and the number of the
+    row is its slot. Rows are static tensors. Several kernels may write to the
+    same table, each to its own ranges of rows. Slots are numbered in schedule
+    order. The same kernels write all tables of one `group` in the same way, so
+    a task has the same slot number in all of them.
 
     A layout maps a slot (d0) and the indices in its row to dimensions in
     memory, outermost first. `TableLayout.h` describes the supported layouts. A
@@ -248,9 +248,9 @@ def Batch_TableOp : Batch_Op<"table", [
     batch.table @s : tensor<256xf32> group(1) transient
     ```
 
-    No list, data structure or remembered call contains a row of a `transient`
-    table. Where control flow waits, such a row is reused if no `batch.keep`
-    names it and no task reads it.
+    No list, data structure or memoized call contains a row of a `transient`
+    table. When control flow waits, the memory of such a row is reused if no
+    `batch.keep` names the row and no task will read it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$row, I64Attr:$group,
                        OptionalAttr<AffineMapAttr>:$layout,
@@ -265,7 +265,7 @@ def Batch_TableOp : Batch_Op<"table", [
                                  CArg<"bool", "false">:$transient)>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Returns the layout of this table by itself.
+    /// Returns the layout of this table, regardless of adjacent tables.
     TableLayout getOwnLayout();
     /// Returns the layout with the distance between blocks of slots in memory,
     /// which includes the blocks of tables in the same storage.
@@ -309,7 +309,7 @@ def Batch_RecordOp : Batch_Op<"record", [
     kernel's arguments that are not shared. A tensor is passed as a handle, a
     ragged tensor as a list of handles, and a scalar as a number. The op returns
     a handle for each result. A kernel is recorded once per run if all of its
-    records read the same: only parameters, and rows at constant places.
+    records read the same operands: parameters, and rows at constant positions.
 
     ```mlir
     %h = batch.record @cell(%x) depth(%d) : (!batch.handle) -> !batch.handle
@@ -328,7 +328,7 @@ def Batch_RowOp : Batch_Op<"row", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Returns a handle for a row of a source";
   let description = [{
-    The handle represents, for example, an embedding row, and nothing is copied.
+    The row can be a row of an embedding table, for example. Nothing is copied.
     An index out of range is a run-time error.
 
     ```mlir
@@ -381,10 +381,10 @@ def Batch_AwaitOp : Batch_Op<"await", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Returns an element of a task's result once the task has run";
   let description = [{
-    Replaces `tensor.extract` of the `batch.force` with this number. If the task
-    has not run, the instance waits. When no instance can continue, the tasks
-    recorded so far run. `batch-assign-slots` adds the table of the result. An
-    index out of range is a run-time error.
+    Replaces `tensor.extract` of the result of the `batch.force` with this
+    number. If the task has not run, the instance waits. When no instance can
+    continue, the tasks recorded so far run. `batch-assign-slots` adds the table
+    of the result. An index out of range is a run-time error.
 
     ```mlir
     %w = batch.await %word[%zero] number(0) table(@word) : tensor<1xindex>
@@ -405,11 +405,11 @@ def Batch_KeepOp : Batch_Op<"keep"> {
   let summary = "Names the rows that a function needs after a wait";
   let description = [{
     Precedes an op that may wait. The op names the rows that this call of the
-    enclosing function may read or pass on after the wait. Until the next
-    `batch.keep` or the end of the call, no other rows are kept for the call. A
-    region of a `batch.concurrent` counts as a function in this respect. The
-    `batch.keep` before the `batch.concurrent` keeps the rows that the region
-    reads from outside.
+    enclosing function may read or forward after the wait. Until the next
+    `batch.keep` or the end of the call, the memory of other rows may be reused.
+    In this respect, each region of a `batch.concurrent` counts as a function.
+    The `batch.keep` before the `batch.concurrent` names the rows that the
+    regions read from outside.
 
     ```mlir
     batch.keep(%h, %c : !batch.handle, !batch.handle)
@@ -469,9 +469,9 @@ def Batch_LookupOp : Batch_Op<"lookup", [
   let summary = "Looks up the results of a traversed function at a node";
   let description = [{
     Returns the results of the function for the node, with the function's result
-    types. The `batch.traverse` of the function must have visited the node. The
-    node is a child of the node that is being visited, or any node after the
-    traversal.
+    types. The `batch.traverse` of the function must have visited the node.
+    During the traversal, the node is a child of the visited node. After the
+    traversal, it may be any node.
 
     ```mlir
     %h, %c = batch.lookup @encode.inspect(%left)
@@ -500,9 +500,9 @@ def Batch_SegmentReduceOp : Batch_Op<"segment_reduce", [
   let summary = "Combines the rows of each task";
   let description = [{
     Row `t` of the result is `init[t]` combined, in order, with rows
-    `offsets[t]` to `offsets[t+1]` of the operand. For a task without rows, it
-    is `init[t]`. The offsets are ascending, and their number is the number of
-    tasks plus one.
+    `offsets[t]` to `offsets[t+1] - 1` of the operand. For a task without rows,
+    it is `init[t]`. The offsets are ascending, and their number is the number
+    of tasks plus one.
 
     ```mlir
     %s = batch.segment_reduce add %rows by %offsets into %init
@@ -545,8 +545,8 @@ def Batch_StartLanesOp : Batch_Op<"start_lanes", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Assigns instances to the lanes of a unit";
   let description = [{
-    A lane that gets an instance waits for the first block of the machine, which
-    is the `batch.machine` of that name. A lane whose instance is done takes the
+    `machine` names a `batch.machine`. A lane that gets an instance waits for
+    the first block of this machine. A lane whose instance is done takes the
     next instance without this op.
 
     ```mlir
@@ -560,11 +560,11 @@ def Batch_StartLanesOp : Batch_Op<"start_lanes", [
 def Batch_BlockKeysOp : Batch_Op<"block_keys", [MemoryEffects<[MemRead]>]> {
   let summary = "Computes the scheduling priority of a block";
   let description = [{
-    Smaller keys mean a higher priority. `preference` depends on the choice that
-    the host makes when it runs the program. It is 0 for program order, minus
-    the number of lanes that wait for the block, or the cost of the block so
-    far. `since` is the step at which the first of the waiting lanes arrived.
-    Both are the largest i64 if no lane waits.
+    Smaller keys mean a higher priority. `preference` depends on the rule that
+    the host selects when it runs the program. It is 0 (for program order), the
+    negated number of lanes that wait for the block, or the cost of the block so
+    far. `since` is the step at which the first of these lanes began to wait.
+    Both keys are the largest i64 if no lane waits.
 
     ```mlir
     %preference, %since = batch.block_keys %lanes[%block]
@@ -580,10 +580,10 @@ def Batch_NextBlockOp : Batch_Op<"next_block"> {
   let description = [{
     The operands are the preferred block, the block that a lane has waited for
     longest, and the step at which the wait began. If that step is too long ago,
-    the result is the second block. Otherwise it is the block that a learned
-    policy chooses, if it has a choice for the state, and else the preferred
-    block. `any` is false if no lane waits, because all instances are done.
-    Otherwise all lanes that wait for the selected block are about to run it.
+    the result is the block with the longest wait. Otherwise, it is the block
+    that a learned policy has for the state or, without such a block, the
+    preferred block. `any` is false if no lane waits, because all instances are
+    done. Otherwise, all lanes that wait for the selected block run it next.
 
     ```mlir
     %block, %any = batch.next_block %lanes of %preferred, %oldest since %step
@@ -601,8 +601,8 @@ def Batch_LaneListOp : Batch_Op<"lane_list", [Pure]> {
   let summary = "Returns the number of lanes and memory for a list of them";
   let description = [{
     `count` is the number of lanes of the unit, including those without an
-    instance. `list` can hold their numbers. `uprog.compact` stores the
-    lanes that run a block there.
+    instance. `list` has space for the numbers of all lanes. `uprog.compact`
+    stores the lanes that run a block in it.
 
     ```mlir
     %all, %list = batch.lane_list %lanes : memref<?xi32>
@@ -632,9 +632,9 @@ def Batch_EnterBlockOp : Batch_Op<"enter_block"> {
 
 def Batch_LaneOpsOp : Batch_Op<"lane_ops", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Runs the stack operations of a block on the lanes taken";
+  let summary = "Runs the stack operations of a block on the lanes that run it";
   let description = [{
-    The block is one of a `batch.machine`. With `prologue`, the op runs the
+    The block belongs to a `batch.machine`. With `prologue`, the op runs the
     stack operations before the block's invocation of a kernel. Otherwise, it
     runs the stack operations after the invocation, and the terminator, which
     determines the block that the lanes wait for next. In a machine with
@@ -655,7 +655,7 @@ def Batch_LeaveFrameOp : Batch_Op<"leave_frame"> {
   let summary = "Leaves the frame of a call when all its lanes have returned";
   let description = [{
     The lanes of the frame below run again, including those that have returned.
-    The machine has `frames`.
+    The machine must have `frames`.
 
     ```mlir
     batch.leave_frame %lanes @main.machine

@@ -27,14 +27,15 @@ def Batch_MachineOp : Batch_Op<"machine", [
     runs an instance. It has a stack of program counters and its own row of
     every variable. A step runs one block for some of the lanes that have
     reached it. A lane starts at the first block with an empty stack of program
-    counters. It is done at a `batch.return` that finds this stack empty.
+    counters. It is done when it runs a `batch.return` with an empty stack.
 
     Arguments are the parameters of the entry, in order. Blocks are in program
     order: the entry first, then functions in order of their first call. With
-    `frames`, a call runs to its end for all lanes that make it together. Other
-    lanes of the caller continue afterwards (local static autobatching, section
-    2). With `cached_tops`, the top of each stack is stored separately from the
-    rows below it. Reads then do not depend on the depth of a lane's stack.
+    `frames`, all lanes that make a call in the same step run it to its end.
+    Other lanes of the caller continue afterwards (local static autobatching,
+    section 2). With `cached_tops`, the top of each stack is stored separately
+    from the rows below it. Reads then do not depend on the depth of a lane's
+    stack.
 
     ```mlir
     batch.machine @main.machine(%w: tensor<4x4xf32> {batch.shared = "W"}) {
@@ -110,7 +111,7 @@ def Batch_BlockOp : Batch_Op<"block", [
     The code is straight-line code for one lane, which reads and writes the tops
     of variables, in order. Its terminator determines the next block of the
     lane: `batch.jump`, `batch.branch`, `batch.push_jump` or `batch.return`.
-    Values live until the end of the block. Parameters are visible.
+    Values are live until the end of the block. The code can read parameters.
 
     ```mlir
     batch.block @fib.0 {
@@ -136,7 +137,7 @@ def Batch_BlockOp : Batch_Op<"block", [
 // Variables
 //===----------------------------------------------------------------------===//
 
-/// An op of a block that names a variable.
+/// Op of a block that names a variable.
 class Batch_VariableUseOp<string mnemonic, list<Trait> traits>
     : Batch_Op<mnemonic, !listconcat(traits, [
         HasParent<"BlockOp">,
@@ -160,8 +161,8 @@ def Batch_TopOp : Batch_VariableUseOp<"top", [MemoryEffects<[MemRead]>]> {
 def Batch_SetOp : Batch_VariableUseOp<"set", [MemoryEffects<[MemWrite]>]> {
   let summary = "Overwrites the top of a variable";
   let description = [{
-    This is the operation Update of the paper: rows below the top do not change.
-    The value has the variable's type.
+    This is the operation Update of program-counter autobatching: rows below the
+    top do not change. The value has the variable's type.
 
     ```mlir
     batch.set @fib.n, %m : i64
@@ -175,8 +176,9 @@ def Batch_PushOp
     : Batch_VariableUseOp<"push", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Pushes a row onto a variable's stack";
   let description = [{
-    Without a value, the new row is a copy of the top, which saves the variable.
-    The variable must have a `stack`, and the value has the variable's type.
+    Without a value, the new row is a copy of the top: the op saves the
+    variable. The variable must have a `stack`, and the value has the variable's
+    type.
 
     ```mlir
     batch.push @fib.n
@@ -206,7 +208,7 @@ def Batch_PopOp
 // Terminators
 //===----------------------------------------------------------------------===//
 
-/// A terminator of a block.
+/// Terminator of a block.
 class Batch_BlockEndOp<string mnemonic, list<Trait> traits = []>
     : Batch_Op<mnemonic, !listconcat(traits,
         [Terminator, HasParent<"BlockOp">])>;

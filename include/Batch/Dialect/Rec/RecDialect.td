@@ -15,11 +15,11 @@ def Rec_Dialect : Dialect {
   let cppNamespace = "::mlir::rec";
   let summary = "Recursion over algebraic data types";
   let description = [{
-    Provides what upstream MLIR lacks for a recursive function over a tree, a
-    list or a graph, written for one input: declarations of algebraic data
-    types, construction and exhaustive matching of their values, and maps and
-    folds over lists. Recursion itself is `func.call`. Only `rec.phase` has a
-    side effect.
+    Represents recursive functions over trees, lists and graphs, written for one
+    input. The dialect provides declarations of algebraic data types,
+    construction and exhaustive matching of their values, and maps and folds
+    over lists. Recursion itself is `func.call`. Only `rec.phase` has a side
+    effect.
 
     Any op may have the unit attribute `rec.backedge`. `rec-refactor` moves such
     an op, with all ops that depend on it, to the callers of the function.

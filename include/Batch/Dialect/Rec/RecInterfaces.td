@@ -17,8 +17,8 @@ def Rec_TensorStandInTypeInterface
     Marks a type whose values represent tensors in an inspector, which is code
     that computes control flow but no tensors. If a field of an ADT is declared
     as a tensor, `rec.construct` and `rec.match` also accept a value of such a
-    type. If it is declared as a list of tensors, they accept a list of such
-    values. `!batch.handle` is such a type.
+    type. For a field that is declared as a list of tensors, they accept a list
+    of such values. `!batch.handle` implements this interface.
   }];
 }
 
@@ -26,8 +26,8 @@ def Rec_ValueFlowOpInterface : OpInterface<"ValueFlowOpInterface"> {
   let cppNamespace = "::mlir::rec";
   let description = [{
     Interface of an op that forwards values in a way that no other interface
-    describes: it puts them into lists and values of ADTs, or extracts them. For
-    such an op, analyses of values query only this interface.
+    describes: it puts values into lists and values of ADTs, or extracts them.
+    For such an op, analyses of value flow query only this interface.
     `RegionBranchOpInterface` describes regions and the values that control flow
     forwards to them. An op with neither interface is pure, and computes tensors
     and scalars.

@@ -42,13 +42,13 @@ def AdtOp : Rec_Op<"adt", [
     The symbol is never discarded, even if it has no uses. Types of values refer
     to it, and upstream symbol passes do not see symbol uses in types.
 
-    The kind restricts the shapes of the values that are given to a program. In
-    a `tree`, no node is a child of two nodes. In a `sequence`, a node also has
-    at most one child of its own ADT. Values of a `dag`, or of an ADT without a
-    kind, may share nodes. The arity is the largest number of children of its
-    own ADT that a node has, including the entries of lists. Inputs that violate
-    the kind or exceed the arity are rejected when they are read. The
-    restrictions do not apply to results.
+    The kind restricts the shapes of input values. In a `tree`, no node is a
+    child of two nodes. In a `sequence`, a node also has at most one child of
+    its own ADT. Values of a `dag`, or of an ADT without a kind, may share
+    nodes. The arity is the maximum number of children of its own ADT that a
+    node may have, including the entries of lists. Inputs that violate the kind
+    or exceed the arity are rejected when they are read. The restrictions do not
+    apply to results.
 
     Example:
 
@@ -67,13 +67,13 @@ def AdtOp : Rec_Op<"adt", [
   }];
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
-    /// The declared variants in order.
+    /// Returns the declared variants in order.
     auto getVariants() { return getBody().front().getOps<VariantOp>(); }
-    /// Returns the variant of that name or null.
+    /// Returns the variant with this name, or null.
     VariantOp getVariant(::mlir::StringAttr name);
-    /// The type of the values that this op declares.
+    /// Returns the type that this op declares.
     AdtType getType();
-    /// Returns true if, by the kind, no node is a child of two nodes.
+    /// Returns true if the kind does not allow a node to have two parents.
     bool isUnshared() { return getKind() && *getKind() != Kind::Dag; }
 
     bool canDiscardOnUseEmpty() { return false; }
@@ -88,9 +88,9 @@ def VariantOp : Rec_Op<"variant", [
     A variant has named fields. A field is an index, a signless integer or float
     of at most 64 bits, or a static tensor of these. It may also be an ADT, or a
     list of such fields. The fields of a variant have different names, and the
-    ADTs of its fields are declared in the module. If the ADT has an arity, no
-    variant has more fields of the ADT itself than that. Fields that are lists
-    do not count.
+    ADTs of its fields are declared in the module. If the ADT has an arity, a
+    variant has at most that many fields of the ADT itself. Fields that are
+    lists do not count.
 
     Example:
 
@@ -108,7 +108,7 @@ def VariantOp : Rec_Op<"variant", [
     unsigned getNumFields() { return getFieldTypes().size(); }
     ::llvm::StringRef getFieldName(unsigned field);
     ::mlir::Type getFieldType(unsigned field);
-    /// The ADT that this is a variant of.
+    /// Returns the ADT that this is a variant of.
     AdtOp getAdt() { return ::llvm::cast<AdtOp>((*this)->getParentOp()); }
 
     bool canDiscardOnUseEmpty() { return false; }
@@ -160,8 +160,8 @@ def MatchOp : Rec_Op<"match", [
     that the case yields, so all cases yield the same types.
 
     An argument has the type of its field. If the field is a list of tensors,
-    the argument may also be the ragged tensor of them. If it is a tensor, the
-    argument may also have a type that represents tensors, such as
+    the argument may also be the equivalent ragged tensor. If the field is a
+    tensor, the argument may also have a type that represents tensors, such as
     `!batch.handle` in an inspector.
 
     Example:
@@ -191,9 +191,9 @@ def MatchOp : Rec_Op<"match", [
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
-    /// Returns the region of the case for that variant, or null.
+    /// Returns the region of the case for this variant, or null.
     ::mlir::Region *getCase(::mlir::StringAttr variant);
-    /// Returns the variant of the case with that number.
+    /// Returns the variant of case `number`.
     ::mlir::FlatSymbolRefAttr getCaseName(unsigned number);
     YieldOp getYield(unsigned number);
   }];
@@ -247,13 +247,13 @@ def MapOp : Rec_LoopOp<"map", [
     lists are walked together and have equal lengths, which is checked at run
     time. A ragged tensor is walked row by row, and a value of a list-shaped ADT
     (see `rec.elements`) element by element. The type of such a value does not
-    determine the type of its elements, so the type of the argument for them is
+    determine the type of its elements, so the type of the body's argument is
     written explicitly.
 
-    For each value that the body yields, there is one result: the list of these
-    values, in order. For static tensors, the result may also be a ragged
-    tensor. The runs of the body do not depend on each other. There is at least
-    one list.
+    For each value that the body yields, the op has one result: the list of
+    these values, in order. For static tensors, the result may also be a ragged
+    tensor. The runs of the body do not depend on each other. The op takes at
+    least one list.
 
     Example:
 
@@ -283,7 +283,7 @@ def MapOp : Rec_LoopOp<"map", [
   let hasRegionVerifier = 1;
   let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
-    /// The body's arguments: one element per list.
+    /// Returns the body's arguments: one element per list.
     ::mlir::Block::BlockArgListType getElements() {
       return getBody().getArguments();
     }
@@ -322,9 +322,9 @@ def FoldOp : Rec_LoopOp<"fold", [
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = [{
-    /// The body's arguments that hold the accumulators.
+    /// Returns the body's arguments that are accumulators.
     ::mlir::Block::BlockArgListType getAccumulators();
-    /// The body's other arguments: one element per list.
+    /// Returns the body's other arguments: one element per list.
     ::mlir::Block::BlockArgListType getElements();
     YieldOp getYield();
   }];
@@ -339,8 +339,8 @@ def ElementsOp : Rec_Op<"elements", [
     and ends a list. The other has two fields, of which exactly one, the rest of
     the list, has the ADT's own type. The other field is the element.
 
-    The result has the elements from first to last, as a list or, for static
-    tensors, as a ragged tensor.
+    The result contains the elements from first to last, as a list or, for
+    static tensors, as a ragged tensor.
 
     Example:
 
@@ -366,7 +366,8 @@ def EmptyOp : Rec_Op<"empty", [
     Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "Creates an empty list";
   let description = [{
-    A loop that builds a list starts with this op (see `rec.append`).
+    A loop that builds a list starts from the result of this op (see
+    `rec.append`).
 
     Example:
 
@@ -389,9 +390,8 @@ def AppendOp : Rec_Op<"append", [
     itself does not change: two appends to one list create two lists. A row is
     appended to a ragged tensor.
 
-    Together, n appends, each to the result of the previous one, take time and
-    memory proportional to n. Only the first append to a list extends it in
-    place; each further one copies it.
+    A chain of n appends takes time and memory proportional to n. Only the first
+    append to a list extends it in place; every further append copies the list.
 
     Example:
 
@@ -468,9 +468,9 @@ def PhaseOp : Rec_Op<"phase", [
   let description = [{
     The ops that follow in the block belong to a new phase: all tensor work
     before the mark runs before any tensor work after it. Tasks of a kernel that
-    runs on both sides of the mark are not ordered. The mark changes the
-    schedule, never a result. It writes to a separate resource, which keeps it
-    in place.
+    runs on both sides of the mark are not ordered. The mark changes only the
+    schedule, never a result. The op writes to a separate resource, so passes do
+    not delete or move it.
 
     Example:
 

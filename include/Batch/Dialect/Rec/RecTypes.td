@@ -36,10 +36,10 @@ def Rec_AdtType : Rec_Type<"Adt", "adt"> {
 def Rec_ListType : Rec_Type<"List", "list"> {
   let summary = "immutable list";
   let description = [{
-    A list of any length whose elements all have one type. If the elements are
-    static tensors, the ragged tensor type is equivalent: `tensor<?x256xf32>`
-    for a list of `tensor<256xf32>`. Fields are declared with the list type, but
-    their values may have either type.
+    A list of any length whose elements all have the same type. If the elements
+    are static tensors, the ragged tensor type is equivalent:
+    `tensor<?x256xf32>` for a list of `tensor<256xf32>`. Fields are declared
+    with the list type, but their values may have either type.
 
     Example:
 

@@ -61,8 +61,8 @@ inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
 /// Attribute of a module: the packings of the parameters that the code of
 /// operators reads, as a list of PanelsAttr and PaddedAttr.
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
-/// Attribute of a module: the error messages of its checks. "{}" stands for the
-/// checked number.
+/// Attribute of a module: the error messages of its checks. The checked number
+/// replaces "{}".
 inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
 /// Attribute of a module whose programs run single instances and have code: a
 /// dictionary with the `bytes` of memory that units need for an instance, and

@@ -32,9 +32,9 @@ def UProg_OperandKind : I32EnumAttr<"OperandKind", "access to an operand", [
 }
 
 def UProg_OperandAttr : UProg_Attr<"Operand", "operand"> {
-  let summary = "how an operator reads an operand";
+  let summary = "access of an operator to an operand";
   let description = [{
-    | kind | the operand |
+    | kind | operand |
     |---|---|
     | `gather` | a row per task, by its number in one table or source |
     | `rows` | a row per task, by its address |
@@ -42,10 +42,11 @@ def UProg_OperandAttr : UProg_Attr<"Operand", "operand"> {
     | `shared(p)` | parameter `p` of the entry, for all tasks |
     | `offsets(d)` | where the tasks' rows of ragged domain `d` begin and end |
 
-    The rows of ragged domain `ragged` are concatenated, and the rows of each
-    task are adjacent. If a table is not in row-major order, `layout` is its
-    layout, as in `batch.table`. If other values are stored between the rows,
-    `block_bytes` is the distance in bytes between two blocks of slots.
+    With `ragged(d)`, the operand has the concatenated rows of ragged domain
+    `d`, in which the rows of each task are adjacent. If a table is not in
+    row-major order, `layout` is its layout, as in `batch.table`. If other
+    values are stored between the rows, `block_bytes` is the distance in bytes
+    between consecutive blocks of slots.
 
     ```mlir
     #uprog.operand<gather>
@@ -66,11 +67,11 @@ def UProg_OperandAttr : UProg_Attr<"Operand", "operand"> {
 }
 
 def UProg_ResultAttr : UProg_Attr<"Result", "result"> {
-  let summary = "where an operator writes a result";
+  let summary = "location of a result of an operator";
   let description = [{
     A task writes `siblings` adjacent rows into the result's table; this result
     is row number `position`. `layout` and `block_bytes` are as in
-    `#uprog.operand`. With `rows`, there is no such table: the step has the
+    `#uprog.operand`. With `rows`, there is no such table: the step contains the
     address of each task's row.
 
     ```mlir
@@ -93,17 +94,17 @@ def UProg_ResultAttr : UProg_Attr<"Result", "result"> {
 //===----------------------------------------------------------------------===//
 
 def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
-  let summary = "how the workers of a pool run an operator's code";
+  let summary = "division of an operator's work among the workers of a pool";
   let description = [{
     For `n` tasks, each worker needs min(`fixed_scratch` + `n` * `task_scratch`,
     `most_scratch`) bytes of scratch memory.
 
     The workers divide a launch with at least `row_split` tasks per worker by
     rows. Each worker then runs all stages on `stage_rows` tasks at a time (0:
-    on all of its tasks). They divide a smaller launch stage by stage, by
-    columns or by rows as the stage specifies. They wait for each other before
-    the stages in `barriers`. A launch of fewer than `share_tasks` tasks is not
-    worth dividing.
+    on all of its tasks). The workers divide a smaller launch stage by stage, by
+    columns or by rows as the stage specifies. In this case, they wait for each
+    other before the stages in `barriers`. A launch of fewer than `share_tasks`
+    tasks is not worth dividing.
 
     ```mlir
     #uprog.workers<fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096,
@@ -127,8 +128,8 @@ def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
 def UProg_CodeAttr : UProg_Attr<"Code", "code"> {
   let summary = "requirements of the code of an operator";
   let description = [{
-    The number of stages and the bytes of scratch memory per task and per row of
-    each ragged domain. Code for a CPU also has `workers`.
+    Specifies the number of stages, and the bytes of scratch memory per task and
+    per row of each ragged domain. Code for a CPU also has `workers`.
 
     ```mlir
     #uprog.code<ragged_scratch = [0, 128], stages = 2, task_scratch = 64>
@@ -159,11 +160,11 @@ def UProg_StageTarget : I32EnumAttr<"StageTarget", "target of stages", [
 }
 
 def UProg_StagingAttr : UProg_Attr<"Staging", "staging"> {
-  let summary = "the target of the stages of an operator";
+  let summary = "target of the stages of an operator";
   let description = [{
     All vectors of the operator have `lanes` elements. This is the number of
-    elements that fit into `vector_bits`, for the widest type of its rows and
-    reductions.
+    elements of the widest type in rows and reductions that fit into
+    `vector_bits`.
 
     ```mlir
     #uprog.staging<cpu, vector_bits = 512, lanes = 16>
@@ -184,9 +185,9 @@ def UProg_RowsKind : I32EnumAttr<"RowsKind", "kind of the rows of a stage", [
 }
 
 def UProg_RowsAttr : UProg_Attr<"Rows", "rows"> {
-  let summary = "the rows of a stage";
+  let summary = "rows of a stage";
   let description = [{
-    | kind | a row for |
+    | kind | one row for |
     |---|---|
     | `once` | the whole launch; it depends only on parameters |
     | `tasks` | each task |
@@ -204,16 +205,16 @@ def UProg_RowsAttr : UProg_Attr<"Rows", "rows"> {
 }
 
 def UProg_PanelsAttr : UProg_Attr<"Panels", "panels"> {
-  let summary = "parameters that are packed in panels when they are bound";
+  let summary = "parameters that are packed into panels when they are bound";
   let description = [{
-    The matrix B[n][k] (`transposed`) or B[k][n], in panels of `width` columns.
-    For each k, the columns of a panel are adjacent. Several parameters are
-    stacked along n.
+    Describes the matrix B[n][k] (`transposed`) or B[k][n], in panels of `width`
+    columns. For each k, the columns of a panel are adjacent. Several parameters
+    are stacked along n.
 
-    A parameter with other dimensions has `extents`, and their `order` in B:
-    first the dimensions of groups, then the dimensions of k and of n. Each
-    group is a matrix with its own panels, which follow the panels of the
-    previous group.
+    For a parameter with other dimensions, `extents` lists the extents of the
+    parameter. `order` lists its dimensions in their order in B: the dimensions
+    of groups, then those of k, then those of n. Each group is a matrix with its
+    own panels, which follow the panels of the previous group.
 
     ```mlir
     #uprog.panels<parameters = [0], n = 64, k = 40, width = 32, transposed = true>
@@ -239,10 +240,10 @@ def UProg_PanelsAttr : UProg_Attr<"Panels", "panels"> {
 }
 
 def UProg_PaddedAttr : UProg_Attr<"Padded", "padded"> {
-  let summary = "a parameter whose rows are padded when it is bound";
+  let summary = "parameter whose rows are padded when it is bound";
   let description = [{
-    The parameter is read element by element. Its rows have the same distance as
-    the rows of a table, which `ABI.h` of the runtime specifies.
+    The parameter is read element by element. The distance between its rows is
+    the same as in a table (see `ABI.h` of the runtime).
 
     ```mlir
     #uprog.padded<parameter = 1>
@@ -257,13 +258,13 @@ def UProg_PaddedAttr : UProg_Attr<"Padded", "padded"> {
 //===----------------------------------------------------------------------===//
 
 def UProg_PackedAttr : UProg_Attr<"Packed", "packed"> {
-  let summary = "a contraction with a parameter in panels";
+  let summary = "contraction with a parameter in panels";
   let description = [{
     Input `left` has the rows. The other input is B[k + `k_offset`][n +
-    `n_offset`] of `panels`. With `vectors`, the rows are read in vectors. They
-    are read in pieces that end at the `breaks` of the reduction, where a
-    concatenated operand changes from one piece to the next. If the panels have
-    several groups, the inner dimensions `groups` of the stage select the group.
+    `n_offset`] of `panels`. With `vectors`, the rows are read in vectors. If a
+    row is a concatenation, it is read piece by piece; `breaks` lists the
+    positions along the reduction where pieces end. If the panels have several
+    groups, the inner dimensions `groups` of the stage select the group.
 
     ```mlir
     #uprog.packed<breaks = [20], left = 0, panels = <parameters = [0], n = 64,
@@ -287,7 +288,7 @@ def UProg_PackedAttr : UProg_Attr<"Packed", "packed"> {
 }
 
 def UProg_InPlaceAttr : UProg_Attr<"InPlace", "in_place"> {
-  let summary = "a contraction that reads both operands in place";
+  let summary = "contraction that reads both operands in place";
   let description = [{
     Input `left` is A, and the other input is B. `left_stride` and
     `right_stride` are the distances between two rows of A and of B, in
@@ -314,7 +315,7 @@ def UProg_InPlaceAttr : UProg_Attr<"InPlace", "in_place"> {
 }
 
 def UProg_CopiedAttr : UProg_Attr<"Copied", "copied"> {
-  let summary = "a contraction that copies both operands";
+  let summary = "contraction that copies both operands";
   let description = [{
     Input `left` has the rows, which are copied as in a contraction with a
     parameter. A panel of columns of the other input is copied before the rows
@@ -339,15 +340,15 @@ def UProg_CopiedAttr : UProg_Attr<"Copied", "copied"> {
 }
 
 def UProg_GatheredAttr : UProg_Attr<"Gathered", "gathered"> {
-  let summary = "a contraction whose columns are packed while it runs";
+  let summary = "contraction whose columns are packed while it runs";
   let description = [{
-    Input `left` is A, a parameter in the layout in which it was stored. Each of
-    its rows is a panel of width one and contains all dimensions of the
-    reduction, in their order. `left_stride` is the distance between two rows,
-    in elements. The other input, B, is a view. Panels of its columns are packed
-    before the tiles that read them. A line consists of `run` columns, such as a
-    line of an image. With `vectors`, the columns of a line are read in vectors.
-    An example is a convolution with pixels as columns.
+    Input `left` is A, a parameter in its original layout. Each of its rows is a
+    panel of width one and contains all dimensions of the reduction, in order.
+    `left_stride` is the distance between two rows, in elements. The other
+    input, B, is a view. Panels of its columns are packed just before they are
+    read. A line consists of `run` columns, such as a line of an image. With
+    `vectors`, the columns of a line are read in vectors. An example is a
+    convolution with pixels as columns.
 
     ```mlir
     #uprog.gathered<left = 1, panels = <parameters = [0], n = 64, k = 576, width = 1,
@@ -372,11 +373,11 @@ def UProg_ReducedKind : I32EnumAttr<"ReducedKind", "use of vectors", [
 def UProg_ReducedAttr : UProg_Attr<"Reduced", "reduced"> {
   let summary = "any other reduction";
   let description = [{
-    | kind | the reduction |
+    | kind | reduction |
     |---|---|
     | `columns` | the lanes of a vector are columns of the output |
     | `lanes` | the lanes of a vector are elements that are reduced |
-    | `sequential` | one element is reduced after the other |
+    | `sequential` | elements are reduced one after another |
 
     ```mlir
     #uprog.reduced<lanes>

@@ -55,8 +55,8 @@ def UProg_TasksType : TypeDef<UProg_Dialect, "Tasks"> {
   let mnemonic = "tasks";
   let summary = "list of task operands of a unit";
   let description = [{
-    A list that belongs to one unit (`uprog.tasks`). `uprog.batch` creates a
-    step from it.
+    The list belongs to one unit (`uprog.tasks`). `uprog.batch` creates a step
+    from the list.
 
     ```mlir
     !uprog.tasks

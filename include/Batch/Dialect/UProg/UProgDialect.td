@@ -16,10 +16,10 @@ def UProg_Dialect : Dialect {
   let summary = "The executor: programs that every unit of a level runs";
   let description = [{
     A *unit* is a CPU core or a thread block. All units of a level run a
-    `uprog.program`. It consists of loops, branches and references, operators
-    whose tasks are divided among the units, and barriers where they wait for
-    each other. It names no target. docs/explanation/uprog.md gives the
-    rationale.
+    `uprog.program`. A program consists of loops, branches, references,
+    operators whose tasks the units divide, and barriers at which the units wait
+    for each other. It does not depend on a target. docs/explanation/uprog.md
+    gives the rationale.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

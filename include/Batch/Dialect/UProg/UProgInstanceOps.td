@@ -38,10 +38,10 @@ def UProg_BufferOp : UProg_Op<"buffer", [
     HasParent<"::mlir::ModuleOp">, Symbol]> {
   let summary = "Declares memory for a tensor of the instance that units run";
   let description = [{
-    Memory for `copies` tensors of a static type. Units that run an instance
-    together share one such buffer. A unit that runs instances by itself has its
-    own buffer. The memory of a program therefore does not depend on how often
-    its loops run.
+    The buffer has memory for `copies` tensors of a static type. Units that run
+    an instance together share the buffer. A unit that runs instances by itself
+    has its own buffer. The number of copies is fixed, so the memory of a
+    program does not depend on how often its loops run.
 
     ```mlir
     uprog.buffer @h : tensor<256xf32> copies(2)
@@ -58,13 +58,13 @@ def UProg_BufferOp : UProg_Op<"buffer", [
 def UProg_RowOp : UProg_Op<"row", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Returns a copy of a buffer that is free";
+  let summary = "Returns a free copy of a buffer";
   let description = [{
-    Returns the first copy that contains none of the rows in parentheses. These
-    rows may be anywhere, and they are fewer than the copies. With `in_turn`,
-    the op cycles through the copies. Units that are one round of a loop ahead
-    then do not write the row that others still read. If several instances run
-    together, each `member` has its own copies.
+    Returns the first copy that is none of the rows in parentheses. These rows
+    may also be in other memory. There must be fewer rows than copies. With
+    `in_turn`, the op cycles through the copies. Units that are one round of a
+    loop ahead then do not write the row that other units still read. If several
+    instances run together, each `member` has its own copies.
 
     ```mlir
     %next = uprog.row @h avoiding(%now)
@@ -101,10 +101,11 @@ def UProg_ParameterRowOp : UProg_Op<"parameter_row", [
 
 def UProg_SliceOp : UProg_Op<"slice", [
     Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
-  let summary = "Returns one of the tensors that a tensor consists of";
+  let summary = "Returns the location of a slice of a tensor";
   let description = [{
     `whole` is the location of a tensor of type `type`. The result is the
-    location of slice `index` along its first dimension. `index` is in range.
+    location of slice `index` along the first dimension of this tensor. `index`
+    is in range.
 
     ```mlir
     %x = uprog.slice %xs[%i] : tensor<64x256xf32>
@@ -142,10 +143,10 @@ def UProg_LoadOp : UProg_Op<"load", [
 
 def UProg_CopyOp : UProg_Op<"copy", [
     DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "Copies a tensor; the units divide the work";
+  let summary = "Copies a tensor, with the work divided among the units";
   let description = [{
-    The copy is divided among the units, as tasks are. The op is necessary
-    before a tensor that is still read, such as an argument, changes in place.
+    The units divide the copy as they divide tasks. If a tensor is still read,
+    such as an argument, a program copies it and changes the copy in place.
 
     ```mlir
     uprog.copy %argument to %own : tensor<12x64x64xf32>
@@ -168,7 +169,7 @@ def UProg_SiteOp : UProg_Op<"site", [
     The operands are the operands of the kernel that are not shared, in the
     order of the kernel. `into` contains the row of each result. If the kernel
     inserts a result into an operand, the result may have that operand's row,
-    which then changes in place. The step is for one `uprog.run`, which runs one
+    which then changes in place. Only one `uprog.run` uses the step, with one
     task.
 
     ```mlir
@@ -206,12 +207,12 @@ def UProg_TasksOp : UProg_Op<"tasks", [
 
 def UProg_PutTaskOp : UProg_Op<"put_task", [
     AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
-  let summary = "Lists the operands of a task";
+  let summary = "Stores the operands of a task in a list";
   let description = [{
     The operands of task `index` are the operands of the kernel that are not
     shared, in the order of the kernel. `index` is less than the capacity of the
-    list. If the step has no rows for results, `into` contains the row of each
-    result, as in `uprog.site`.
+    list. If the `uprog.batch` that creates the step has no `into`, this op has
+    it: the row of each result, as in `uprog.site`.
 
     ```mlir
     uprog.put_task %tasks[%t] = %x : !uprog.row
@@ -234,8 +235,8 @@ def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
     The step consists of the first `count` tasks of the list. `into` contains a
     row for each result of the kernel: a tensor with one more leading dimension.
     Each task writes the slice with its number (`uprog.slice`). Without `into`,
-    each task has its own rows (`uprog.put_task`). The step is for one
-    `uprog.run`.
+    each task has its own rows (`uprog.put_task`). Only one `uprog.run` uses the
+    step.
 
     ```mlir
     %step = uprog.batch %tasks count(%n) into(%xs)
@@ -284,8 +285,8 @@ def UProg_UnitsOp : UProg_Op<"units", [Pure]> {
 def UProg_EnterInstanceOp : UProg_Op<"enter_instance", [MemoryEffects<[MemWrite]>]> {
   let summary = "Starts an instance on a unit";
   let description = [{
-    From this op on, the rounds of loops count towards the limit of this
-    instance (`uprog.next_round`), and errors refer to this instance.
+    After this op, the rounds of loops count towards the limit of this instance
+    (`uprog.next_round`), and errors refer to this instance.
 
     ```mlir
     uprog.enter_instance %instance
@@ -360,7 +361,8 @@ def UProg_ResultOp : UProg_Op<"result", [
 def UProg_ListLengthOp : UProg_Op<"list_length", [Pure]> {
   let summary = "Returns the length of a list of an instance";
   let description = [{
-    The number of elements of a list in the input, or 0 if it is empty.
+    Returns the number of elements of a list in the input, which is 0 for an
+    empty list.
 
     ```mlir
     %n = uprog.list_length %tokens : !rec.list<index>

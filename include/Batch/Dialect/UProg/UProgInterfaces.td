@@ -12,10 +12,10 @@ include "mlir/IR/OpBase.td"
 
 def UTaskOpInterface : OpInterface<"UTaskOpInterface"> {
   let description = [{
-    Work that the units of a program divide among them, or that each of them
-    does by itself. Barriers and schedules query this interface for the accesses
-    to memory that units share, the units that do the work, and the number of
-    tasks.
+    Interface of an op whose work the units of a program divide, or that each
+    unit does by itself. Passes that insert barriers or schedule tasks query
+    this interface. It provides the accesses to memory that units share, the
+    units that do the work, and the number of tasks.
   }];
   let cppNamespace = "::mlir::uprog";
   let methods = [
@@ -35,8 +35,8 @@ def UTaskOpInterface : OpInterface<"UTaskOpInterface"> {
     }], "::mlir::Value", "getNumTasks", (ins), /*methodBody=*/"",
         /*defaultImplementation=*/"return {};">,
     InterfaceMethod<[{
-      Returns the op whose scratch memory the op needs, or null if it needs
-      none.
+      Returns the op that creates the step whose scratch memory this op uses, or
+      null if it uses none.
     }], "::mlir::Operation *", "getScratch", (ins), /*methodBody=*/"",
         /*defaultImplementation=*/"return nullptr;">
   ];

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Ops for values of algebraic data types in programs that run single instances.
-// The programs read the nodes of the input, and each node has a row, a result
-// and new values.
+// The programs read the nodes of the input. They store rows and results for
+// each node, and create new values for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,9 +57,9 @@ def UProg_VariantOp : UProg_Op<"variant", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Returns the variant of a node of the input";
   let description = [{
-    The number of the variant among those that the `rec.adt` declares, from 0.
-    If the node is of another ADT, the result, as an unsigned integer, is not
-    the number of any variant.
+    Returns the number of the variant among those that the `rec.adt` declares,
+    from 0. If the node belongs to another ADT, the result, as an unsigned
+    integer, is not the number of any variant.
 
     ```mlir
     %v = uprog.variant %t : !rec.adt<@Tree>
@@ -97,8 +97,8 @@ def UProg_NodeRowsOp : UProg_Op<"node_rows", [
     HasParent<"::mlir::ModuleOp">, Symbol]> {
   let summary = "Declares memory for a tensor of each node of the input";
   let description = [{
-    A row of a static type for each node of the mini-batch. The size of the
-    memory depends on the input. The rows remain valid until the results have
+    The memory has a row of a static type for each node of the mini-batch, so
+    its size depends on the input. The rows remain valid until the results have
     been read.
 
     ```mlir
@@ -114,9 +114,9 @@ def UProg_NodeRowOp : UProg_Op<"node_row", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Returns the row of a node";
   let description = [{
-    The row is written at most once while an instance runs. For this, a program
-    has only one such op for a `uprog.node_rows`, in a loop that visits each
-    node once. Other code reads the row as a result of the node
+    The row is written at most once while an instance runs. To ensure this, a
+    program has only one such op for each `uprog.node_rows`, in a loop that
+    visits each node once. Other code reads the row as a result of the node
     (`uprog.look_up`).
 
     ```mlir
@@ -132,9 +132,9 @@ def UProg_NodeResultsOp : UProg_Op<"node_results", [
     HasParent<"::mlir::ModuleOp">, Symbol]> {
   let summary = "Declares memory for the results of a recursion at each node";
   let description = [{
-    For each node of the instance, there is one value of each of these types: a
-    number, the location of a tensor, or a node. Every unit has its own memory
-    and fills it by itself, just as it runs all control flow by itself.
+    For each node of the instance, the memory has one value of each of the given
+    types: a number, the location of a tensor, or a node. Every unit has its own
+    memory and fills it by itself, just as it runs all control flow by itself.
 
     ```mlir
     uprog.node_results @encode : [!uprog.row, index]
@@ -187,12 +187,13 @@ def UProg_LookUpOp : UProg_Op<"look_up", [
 def UProg_ConstructOp : UProg_Op<"construct", [
     MemoryEffects<[MemWrite]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Makes a new value that belongs to a node of the input";
+  let summary = "Creates a value that belongs to a node of the input";
   let description = [{
     Creates a value of the variant. A field is a number, a value of an ADT or,
     for a tensor, a row. Each such op creates at most one value for a node of
-    the input. The location of the value follows from the node, so no memory
-    grows. The host reads the value after the run; the program does not.
+    the input. The node determines the location of the value, so the op needs no
+    additional memory. The host reads the value after the run; the program does
+    not.
 
     ```mlir
     %s = uprog.construct @States::@node(%sl, %sr, %h) for %t

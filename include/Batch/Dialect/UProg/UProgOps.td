@@ -40,8 +40,8 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Defines a uOperator: equal uTasks, as batched tensor code";
   let description = [{
-    The code of a kernel (`of`) for `n` equal tasks, over batched rows. The
-    first argument is `n`. The other arguments are the operands, each with a
+    Contains the code of a kernel (`of`) for `n` equal tasks, over batched rows.
+    The first argument is `n`. The other arguments are the operands, each with a
     `uprog.operand` that specifies how it is read:
 
     | `#uprog.operand` | type |
@@ -85,13 +85,13 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator", [
     }
     /// Returns where result `index` is written.
     ResultAttr getWrite(unsigned index);
-    /// The ragged domain whose rows argument `index` has.
+    /// Returns the ragged domain whose rows argument `index` has.
     std::optional<int64_t> getRagged(unsigned index);
-    /// The number of the parameter that argument `index` is.
+    /// Returns the number of the parameter that argument `index` is.
     std::optional<int64_t> getParameter(unsigned index);
-    /// The ragged domain whose offsets argument `index` is.
+    /// Returns the ragged domain whose offsets argument `index` is.
     std::optional<int64_t> getOffsets(unsigned index);
-    /// The target of the stages, or null if there are none.
+    /// Returns the target of the stages, or null if there are none.
     StagingAttr getStaging() {
       return (*this)->getAttrOfType<StagingAttr>(kStagingAttr);
     }
@@ -104,11 +104,11 @@ def UProg_StageOp : UProg_Op<"stage", [
   let summary = "Computes values of an operator in one pass over its rows";
   let description = [{
     All values that a stage stores have its `rows` and `shape`, and use each
-    other only element by element. Other ops are computed where they are read:
-    views, elementwise code of low cost, and ops whose results are stored in
-    tiles of the stage. Each reduction has a `uprog.reduction` that specifies
-    how it runs. With `scalar`, the stage computes one element at a time,
-    because some access cannot use vectors.
+    other only element by element. The results of other ops are computed where
+    they are read: views, elementwise code of low cost, and ops whose results
+    are stored in tiles of the stage. Each reduction has a `uprog.reduction`
+    that specifies how it runs. With `scalar`, the stage computes one element at
+    a time, because some access cannot use vectors.
 
     From each operand in `reads`, a row of the stage reads the row of the same
     task, or the same ragged row. The location of that row is computed once for
@@ -117,15 +117,15 @@ def UProg_StageOp : UProg_Op<"stage", [
     in bytes per row.
 
     Workers that run a stage together divide its columns among them. With
-    `shared_dims`, they divide rows instead. The positions of all rows in this
-    many leading dimensions of the shape are then divided into ranges of equal
-    length. With `barrier`, the workers wait for each other before the stage. It
-    is necessary if one of them reads or writes data that another one has
-    written or read since the previous barrier.
+    `shared_dims = m`, they divide rows instead: the positions of all rows in
+    the m leading dimensions of the shape are divided into ranges of equal
+    length. With `barrier`, the workers wait for each other before the stage. A
+    barrier is necessary if one worker reads or writes data that another worker
+    has written or read since the previous barrier.
 
     A stage is in an operator that has a `uprog.staging`. Each result has the
-    rows and the shape of the stage. The operator yields it, a `uprog.insert`
-    writes into it, or it is in scratch memory.
+    rows and the shape of the stage. The operator yields the result, a
+    `uprog.insert` writes into it, or it is in scratch memory.
 
     A stage that yields a `uprog.insert` has the shape of the inserted value,
     which is stored in the row of the result. If that row is the row of the
@@ -178,12 +178,13 @@ def UProg_InsertOp : UProg_Op<"insert", [Pure, AllTypesMatch<["dest", "result"]>
     `tensor.insert_slice`. A position that differs from task to task is a tensor
     with one index per task. Positions are in range.
 
-    If the step specifies it (`BatchStep`), the operator writes the result into
-    the row of `dest`, or of the operand that `dest` comes from. Otherwise, it
-    copies the row first. So `dest` is an operand of the operator or the result
-    of another insert, and nothing reads it afterwards. The result is yielded,
-    or it is the `dest` of another insert. In stages, `dest` is the result of an
-    earlier stage, which copies the operand if necessary.
+    If the step specifies this (`BatchStep`), the operator writes the result
+    into the row of `dest`, or of the operand that `dest` comes from. Otherwise,
+    the operator copies the row first. Therefore, `dest` is an operand of the
+    operator or the result of another insert, and nothing reads it afterwards.
+    The result is yielded, or it is the `dest` of another insert. In stages,
+    `dest` is the result of an earlier stage, which copies the operand if
+    necessary.
 
     ```mlir
     %y = uprog.insert %row into %cache[%position, 0] sizes [1, 64] strides [1, 1]
@@ -292,8 +293,8 @@ def UProg_RunOp : UProg_Op<"run", [
 
     With `level`, which is below the level of the enclosing program, the first
     unit of that level runs all tasks of an operator by itself. The other units
-    continue. Small tasks cost less than a barrier, and ops that one unit runs
-    need no barrier between them.
+    continue. This saves time if the tasks cost less than a barrier: ops that
+    one unit runs need no barrier between them.
 
     When the op ends on a unit, only the share of that unit is done;
     `uprog.barrier` waits for all units.
@@ -324,8 +325,7 @@ def UProg_RunOp : UProg_Op<"run", [
 def UProg_PlanSizeOp : UProg_Op<"plan_size", [Pure]> {
   let summary = "Returns the number of steps of a plan";
   let description = [{
-    The number is equal on all units that run the plan, like everything that is
-    read from a plan.
+    The number is equal on all units that run the plan, like all data in a plan.
 
     ```mlir
     %n = uprog.plan_size %plan
@@ -355,9 +355,9 @@ def UProg_TakeLanesOp : UProg_Op<"take_lanes"> {
   let summary = "Returns the lanes that run a block, as a step";
   let description = [{
     The tasks of the step are the first `count` lanes of the list, and its
-    operands read the rows of variables through the list. If `count` is large
-    enough, the step has all lanes as tasks instead, and the results of the
-    other lanes are dropped.
+    operands read the rows of variables through the list. If `count` reaches a
+    limit that the host sets, all lanes are tasks of the step, and the results
+    of the other lanes are dropped.
 
     ```mlir
     %step = uprog.take_lanes %lanes[%block] tasks(%count)
@@ -386,7 +386,7 @@ def UProg_StepKernelOp : UProg_Op<"step_kernel", [Pure]> {
 def UProg_StepTasksOp : UProg_Op<"step_tasks", [Pure]> {
   let summary = "Returns the number of tasks of a step";
   let description = [{
-    The number of tasks in the batch that the step runs. `uprog.run` divides
+    The tasks are those of the batch that the step runs. `uprog.run` divides
     them among the units.
 
     ```mlir
@@ -399,11 +399,11 @@ def UProg_StepTasksOp : UProg_Op<"step_tasks", [Pure]> {
 }
 
 def UProg_StepBarrierOp : UProg_Op<"step_barrier", [Pure]> {
-  let summary = "Returns true if a barrier of all units follows a step";
+  let summary = "Returns 1 if a barrier of all units follows a step";
   let description = [{
     The result is 1 if the next step may read data that this step, or another
-    one since the last barrier, writes. It is 0 if the next step is independent
-    of these steps, and after the last step.
+    step since the last barrier, writes. It is 0 if the next step is independent
+    of these steps. It is also 0 for the last step.
 
     ```mlir
     %barrier = uprog.step_barrier %step
@@ -531,14 +531,15 @@ def UProg_ConditionOp : UProg_Op<"condition", [
 
 def UProg_ReduceOp : UProg_Op<"reduce", [
     RecursiveMemoryEffects, SingleBlock, AttrSizedResultSegments]> {
-  let summary = "Finds the smallest keys of numbers and their numbers";
+  let summary = "Finds the smallest keys of a range of numbers";
   let description = [{
     The region yields the keys of each number from 0 to `upper` - 1. Each key
     has two results: its smallest value, and the first number that has this
-    value. They are the largest i64 and 0 if no value is smaller than the
-    largest i64. Each unit runs the op by itself; if a unit consists of many
-    threads, the op is an all-reduce over them. Several threads may evaluate the
-    region for the same number, so the region must not write memory.
+    value. If no value is smaller than the largest i64, the results are the
+    largest i64 and 0. Each unit runs the op by itself; if a unit consists of
+    many threads, the op is an all-reduce over them. Several threads may
+    evaluate the region for the same number, so the region must not write
+    memory.
 
     ```mlir
     %keys:2, %blocks:2 = uprog.reduce min %block < %all {
@@ -619,11 +620,11 @@ def UProg_BranchOp : UProg_ControlOp<"branch", [
 def UProg_RefOp : UProg_Op<"ref", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "Runs a reference uTask: a uProgram, possibly the one it is in";
+  let summary = "Runs a reference uTask: a uProgram, maybe the enclosing one";
   let description = [{
-    The unit runs the program to its end, then continues. The program's level is
-    at most the level of the enclosing program. If it were higher, some units
-    would not run the reference.
+    The unit runs the program to its end, then continues. The level of this
+    program is at most the level of the enclosing program. If the level were
+    higher, some units of that level would not run the reference.
 
     ```mlir
     uprog.ref @main.frame(%lanes) : !batch.lanes
@@ -638,10 +639,10 @@ def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
   let description = [{
     After the barrier, all units see what any unit wrote before it. The op
     declares a write effect, so no pass deletes or moves it. It is an error if
-    its level is above the level of its program. It is also an error if control
-    flow around the op is not uniform over the level of the barrier
-    (`uprog.program`). The same holds around an op that runs its program: units
-    that take another path would never arrive.
+    the level of the barrier is above the level of its program. It is also an
+    error if control flow around the op is not uniform over the level of the
+    barrier (`uprog.program`). The same applies to control flow around an op
+    that runs the program. Units that take another path would never arrive.
 
     ```mlir
     uprog.barrier device
@@ -656,11 +657,11 @@ def UProg_AwaitRowsOp : UProg_Op<"await_rows", [MemoryEffects<[MemWrite]>]> {
   let summary = "Waits for rows that earlier steps write";
   let description = [{
     The op is in the function of a stage, after all code that depends only on
-    the plan. If the caller leaves the wait to the function, a kernel waits at
-    this op. It waits for the barrier between this stage and the steps whose
-    rows it reads. Loads before the op are in flight while blocks wait for each
-    other. A function has at most one such op, outside its branches and loops,
-    because all threads must reach a barrier.
+    the plan. If the caller leaves the wait to the function, blocks wait at this
+    op. They wait for the barrier between this stage and the steps whose rows
+    the stage reads. Loads before the op are in flight while blocks wait for
+    each other. A function has at most one such op, outside its branches and
+    loops, because all threads must reach a barrier.
 
     ```mlir
     func.func private @cell.rows.stage0(%step: !llvm.ptr<1>) {

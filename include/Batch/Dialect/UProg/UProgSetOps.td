@@ -56,8 +56,8 @@ def UProg_GetOp : UProg_Op<"get", [
                    "::llvm::cast<::mlir::uprog::CellsType>($_self).getValue()">]> {
   let summary = "Returns the value of an instance";
   let description = [{
-    Returns the value that was put last for the member. There must be one,
-    because cells start without values.
+    Returns the last value that was put for the member. The member must have a
+    value, because cells start without values.
 
     ```mlir
     %word = uprog.get %words[%member] : !uprog.cells<index>
