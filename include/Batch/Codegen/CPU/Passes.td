@@ -18,15 +18,15 @@ def ConvertOperatorsToCPUPass
     (uprog-stage-operators), to a function `@k.rows` over raw rows. Each stage
     is one pass over tiles of rows and columns, with its elementwise code fused
     after its contractions. The number of vector registers determines the
-    register tiles. Every row tile, including a single row, sums in the same
-    order. The bits of a row therefore do not depend on its batch.
+    register tiles. Sums have the same order in every row tile, including a
+    single row. The bits of a row therefore do not depend on its batch.
 
     Element types are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64.
     Contractions of f32 and of f64 with parameters run in register tiles. All
     vectors of an operator have as many lanes as its widest type allows. The
     order in which a reduction sums depends only on the type of its result. An
     integer division whose divisor is zero, or whose quotient does not fit,
-    gives an unspecified number. Kernels may run on rows that nobody reads, and
+    gives an unspecified number. Kernels may run on rows that no code reads, and
     must not trap there.
 
     `uprog.operand` and `uprog.result` specify how operands are read and results

@@ -14,13 +14,13 @@ def ConvertOperatorsToGPUPass
     : Pass<"convert-operators-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Lower batched operators to functions for thread blocks";
   let description = [{
-    Creates a function `@k.rows.stageN` in the `gpu.module @device` for each
-    stage of each `uprog.operator @k.rows` in it (uprog-stage-operators). The
-    functions run over raw rows in global memory. The columns of a stage are
+    For each stage of each `uprog.operator @k.rows` in the `gpu.module @device`
+    (uprog-stage-operators), creates a function `@k.rows.stageN` in this module.
+    The functions run over raw rows in global memory. The columns of a stage are
     divided among blocks, in tiles of 8 if the stage multiplies by parameters.
-    Blocks beyond the number of tiles share the rows of a tile with other
-    blocks, and its columns if there are few rows. A block has the same tiles,
-    and therefore the same parameters, at every step.
+    If there are more blocks than tiles, several blocks share the rows of a
+    tile, and its columns if there are few rows. A block has the same tiles, and
+    therefore the same parameters, at every step.
 
     A block copies the rows that it multiplies by parameters to shared memory,
     as many at a time as fit. The products are divided among its warps: a warp
@@ -33,19 +33,19 @@ def ConvertOperatorsToGPUPass
 
     A block keeps as many of its parameters as fit in shared memory for the
     whole launch. The function `@load_parameters`, with the attribute
-    `uprog.level`, begins to fill the memory, and stages that read it wait
+    `uprog.level`, begins to fill the memory. Stages that read the memory wait
     first. Parameters of kernels that run at only one step, or on one block by
     itself, are not resident. Parameters that are multiplied by the most rows of
-    a task come first.
+    a task have priority.
 
     The level of the programs that run operators determines how many blocks run
     a stage, and thus how many tiles a block has. The number of all blocks is an
     estimate (`blocks`). The number of blocks of a cluster is
     `uprog.cluster_size` of the module. If programs have several levels, no
-    parameters are resident. A block that turns out to have more tiles reads
-    their parameters from global memory. The remark `Parameters` reports the
-    resident parameters. `batch.added_bytes` of the module is the number of
-    bytes that a launch must add for parameters, sums and rows.
+    parameters are resident. At run time, a block that has more tiles than
+    estimated reads their parameters from global memory. The remark `Parameters`
+    reports the resident parameters. `batch.added_bytes` of the module is the
+    number of bytes that a launch must add for parameters, sums and rows.
 
     With a `precision` other than f32, warps compute products with parameters on
     tensor cores, in tiles of 16 rows by 8 columns. Rows and resident parameters
@@ -55,11 +55,12 @@ def ConvertOperatorsToGPUPass
     operator with f64 have the types that the operator specifies.
 
     For each stage, the remark `Work` reports the work of the blocks that are
-    expected to run it. It does so for each number of rows in `count-rows`, of
-    tasks or of a ragged domain. It reports how many warps have work, and the
-    products, barriers and bytes of global memory of the block or warp with the
-    most. From these, it estimates the cycles. For up to 16 blocks, it also
-    reports the number of sums that each warp leaves in shared memory. The
+    expected to run the stage. It does so for each number of rows in
+    `count-rows`, of tasks or of a ragged domain. The remark contains the number
+    of warps that have work. It also contains the largest numbers of products,
+    barriers and bytes of global memory of any block or warp. From these
+    numbers, the pass estimates the cycles. For up to 16 blocks, the remark also
+    contains the number of sums that each warp stores in shared memory. The
     functions that emit the code count the work.
 
     `uprog.await_rows` is inserted where a stage first reads rows of earlier
@@ -75,7 +76,7 @@ def ConvertOperatorsToGPUPass
       %y = math.tanh %x : tensor<?x64xf32>
       uprog.yield %y : tensor<?x64xf32>
     }
-    // becomes, after uprog-stage-operators=target=gpu, besides,
+    // becomes, after uprog-stage-operators=target=gpu (input unchanged)
     gpu.module @device attributes {...} {
       func.func private @k.rows.stage0(
           %step: !llvm.ptr<1>, %packed: !llvm.ptr<1>, %unit: i64, %units: i64) ... {
@@ -92,7 +93,7 @@ def ConvertOperatorsToGPUPass
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
            "Use this many threads per block">,
     Option<"sharedMemory", "shared-memory", "int64_t", /*default=*/"101376",
-           "Use this many bytes of shared memory (0: keep no parameters)">,
+           "Use this many bytes of shared memory (0: no resident parameters)">,
     Option<"blocks", "blocks", "int64_t", /*default=*/"108",
            "Expect launches of this many blocks">,
     Option<"asyncCopies", "async-copies", "bool", /*default=*/"true",

@@ -14,20 +14,20 @@ def ConvolutionsToProductsPass
     : Pass<"uprog-convolutions-to-products", "::mlir::ModuleOp"> {
   let summary = "Prepare convolutions and poolings for CPU code";
   let description = [{
-    Rewrites convolutions and poolings in the operators of a module. They may be
-    linalg ops in any layout, or generic ops that compute the same
-    (`inferConvolutionDims`):
+    Rewrites convolutions and poolings in the operators of a module. These may
+    be linalg ops in any layout, or equivalent generic ops
+    (`inferConvolutionDims`). The rules are:
 
     - Padding, and everything else that is computed or selected for each element
       of an image, is computed once. A `linalg.copy` before a convolution or a
       pooling stores it in memory. Results of reductions, and operands, are read
       in place.
     - A convolution whose columns are pixels gets one dimension of pixels
-      instead of the image's. Vectors can then cross from one line of the image
-      to the next. The result is reshaped. The filter multiplies the image from
-      the left.
-    - The dimensions of the reduction have the order of the filter's, so that a
-      filter of any rank is a matrix in memory.
+      instead of the image's dimensions. Vectors can then cross from one line of
+      the image to the next. The result is reshaped. The filter multiplies the
+      image from the left.
+    - The dimensions of the reduction follow the order of the filter's
+      dimensions, so a filter of any rank is a matrix in memory.
 
     The last two rules apply to convolutions whose filter is a parameter.
     Operators that already have stages are left unchanged.
@@ -74,13 +74,13 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
     attribute on each reduction specifies how it runs. Contractions with
     parameters read panels, which are packed when the parameters are bound.
 
-    For the workers of a CPU, a stage specifies how they divide it when there
-    are few tasks. They divide it by columns, or by rows, such as the heads of
-    an attention layer (`shared_dims`). Workers wait for each other before a
-    stage (`barrier`) only if one of them reads or writes data that another one
-    writes. A stage that reads the columns, or the rows, that the same worker
-    has computed needs no barrier. The pass considers all choices that are equal
-    for stages of the same rank. It selects the one with the least work and the
+    For a CPU, a stage specifies how workers divide it when there are few tasks.
+    They divide it by columns, or by rows, such as the heads of an attention
+    layer (`shared_dims`). Workers wait for each other before a stage
+    (`barrier`) only if one of them reads or writes data that another one
+    writes. A stage that reads only columns or rows that the same worker has
+    computed needs no barrier. The pass considers all choices that are equal for
+    stages of the same rank. It selects the choice with the least work and the
     fewest barriers.
 
     The stages of an operator depend on the number of vector lanes. For a CPU,

@@ -17,9 +17,9 @@ def ConvertBatchToLLVMPass
     Lowers the functions that run on the host, including `rec`, to scf, arith
     and llvm over a `BatchContext`. In the inspector, `batch.record` appends to
     a kernel's queue. In the instance program, `batch.invoke` calls the
-    operator's code with one task. Adds the exported symbols of a compiled
-    object: the global `batch_object` with its entry points and its descriptor
-    (see docs/reference/abi.md).
+    operator's code with one task. Adds the exported symbol of a compiled
+    object: the global `batch_object`, with the entry points and the descriptor
+    of the object (see docs/reference/abi.md).
 
     ```mlir
     func.func @main(%x: !vec {batch.name = "x"}) -> (!vec {batch.name = "y"})

@@ -23,29 +23,29 @@ def VectorizeKernelsPass
     their extent become `batch.segment_reduce`, and per-task operands of their
     elementwise code become `batch.segment_broadcast`.
 
-    An element or a slice at computed positions becomes a `linalg.generic` with
-    a `tensor.extract`, which reads the tensor in place. The same holds for a
-    body that reads a tensor at a computed position. A `cf.assert` before the
-    read reports an index out of range, and 0 replaces the index.
-    `tensor.gather`, `tensor.pad` and `tensor.generate` become such reads and
-    slices too.
+    A read of an element or a slice at computed positions becomes a
+    `linalg.generic` with a `tensor.extract`, which reads the tensor in place.
+    The same applies to a body that reads a tensor at a computed position. A
+    `cf.assert` before the read reports an index out of range, and 0 replaces
+    the index. `tensor.gather`, `tensor.pad` and `tensor.generate` become such
+    reads and slices too.
 
-    An element or a slice that is inserted at computed positions becomes a
-    `linalg.generic`. For each element of the destination, it selects the old or
-    the inserted element. The insert becomes a `uprog.insert` if the kernel
-    returns its result, and the destination is an argument that the kernel does
-    not read afterwards. It remains a `linalg.generic` if storing old values
-    that later code needs would cost as much as a copy. With `uprog.insert`, the
-    kernel's result has `batch.in_place`. The remark `Inserts` reports the
-    choice and the reason.
+    An insert of an element or a slice at computed positions becomes a
+    `linalg.generic`. For each element of the destination, the body selects the
+    old or the inserted element. The insert becomes a `uprog.insert` if the
+    kernel returns its result, and the destination is an argument that the
+    kernel does not read afterwards. It becomes a `linalg.generic` nonetheless
+    if storing old values that later code needs would cost as much as a copy.
+    With `uprog.insert`, the kernel's result has `batch.in_place`. The remark
+    `Inserts` reports the choice and the reason.
 
     With known extents, `tensor.reshape`, `linalg.pack` and `linalg.unpack`
     become views, and `tensor.bitcast` becomes `arith.bitcast`. A slice that is
-    inserted with strides is interleaved with the elements between its own.
-    Reductions have any number of results. They may keep their dimensions with
-    extent one, as importers write them. A reduction over a ragged extent and
-    others reduces each row first. Operations of other dialects are batched if
-    they implement `BatchableOpInterface`.
+    inserted with strides is interleaved with the destination's elements in
+    between. Reductions may have any number of results. Reduced dimensions may
+    remain with extent one, as in imported modules. A reduction over a ragged
+    extent and other extents reduces each row first. Operations of other
+    dialects are batched if they implement `BatchableOpInterface`.
 
     Operands are read as unbatched code passes them: scalars from cells, ragged
     tensors row by row, other tensors by number. `convert-batch-to-uprog`
@@ -60,7 +60,7 @@ def VectorizeKernelsPass
                          outs(%zero : tensor<8xf32>) -> tensor<8xf32>
       batch.yield %y : tensor<8xf32>
     }
-    // becomes, besides,
+    // becomes (input unchanged)
     uprog.operator @k.rows of @k(
         %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
         %w: tensor<8x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
@@ -102,7 +102,7 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
         batch.return
       }
     }
-    // becomes, besides,
+    // becomes (input unchanged)
     uprog.program @main.execute(%lanes: !batch.lanes) level(block) ... {
       batch.start_lanes %lanes @main.machine
       %last = uprog.while {
@@ -146,10 +146,10 @@ def ConvertBatchToUProgPass
   let summary = "Create the uprog.program that runs a plan";
   let description = [{
     Creates the executor of an entry that has an inspector: a loop over the
-    steps of a plan, which all units run in step. A uniform branch on the number
-    of the step's kernel has a case for each kernel with recorded tasks, with a
-    `uprog.run` of its operator. All units wait for each other only after steps
-    that require it.
+    steps of a plan, which all units run together. A uniform branch on the
+    number of the step's kernel has a case for each kernel with recorded tasks,
+    with a `uprog.run` of its operator. All units wait for each other only after
+    steps that require it.
 
     The pass sets `uprog.operand` and `uprog.result` of operators from their
     kernels and from tables. These attributes specify how a step reads operands
@@ -163,7 +163,7 @@ def ConvertBatchToUProgPass
       %h = batch.record @leaf(%word) depth(%d) : (index) -> !batch.handle
       return %h : !batch.handle
     }
-    // becomes, besides,
+    // becomes (input unchanged)
     uprog.program @main.execute(%plan: !batch.plan) level(device) ... {
       %zero = arith.constant 0 : index
       %steps = uprog.plan_size %plan
@@ -203,10 +203,10 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     tensor changes it in place if nothing else reads the tensor.
 
     A recursion over a data structure becomes a loop over the nodes, children
-    first. The data structure must be an argument, and the recursion must visit
-    all its nodes and take nothing else that changes. A recursive call becomes a
-    read of the value that the loop has stored for the child. Tensors that other
-    nodes or the host read have a row for each node.
+    first. The data structure must be an argument. The recursion must visit all
+    its nodes and have no other argument that changes from call to call. A
+    recursive call becomes a read of the value that the loop has stored for the
+    child. Tensors that other nodes or the host read have a row for each node.
 
     | `level` | an instance runs on |
     |---|---|
@@ -214,12 +214,12 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     | `cluster` | a cluster of a GPU's blocks, or all workers of a CPU |
     | `device` | all units; several instances can run as a *set* |
 
-    In a set, each unit computes the control flow of all instances. A branch
-    runs each way for the instances that take it, and a loop runs for those that
-    are still in it. A task becomes a batch of their tasks.
+    In a set, each unit computes the control flow of all instances. Each path of
+    a branch runs for the instances that take the path, and a loop runs for the
+    instances that are still in it. Tasks of these instances form batches.
 
     On a CPU, `auto` uses sets if they are faster than running each instance on
-    one unit. Otherwise each unit runs equally many instances. All units
+    one unit. Otherwise, each unit runs the same number of instances. All units
     together run the remaining instances if that is faster than running them on
     one unit. On a GPU, `auto` uses the fastest of sets, one unit, all units,
     and clusters (`cluster-size`) for all instances.
@@ -227,7 +227,7 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     If several units run an instance, one of them runs steps that cost less than
     the barriers between them (`uprog.run` with a level). Estimates determine
     these steps, from the inner loops and branches to the outer ones, and the
-    remark `Units` reports them. `tuning` names a file that can decide instead
+    remark `Units` reports them. A `tuning` file can override the estimates
     (docs/reference/formats.md).
 
     ```mlir
@@ -236,7 +236,7 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
       %y = batch.invoke @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
       return %y : tensor<4xf32>
     }
-    // becomes, besides, with level=device and instances=1,
+    // becomes, with level=device and instances=1 (input unchanged)
     uprog.buffer @f.0 : tensor<4xf32> copies(1)
     ...
     uprog.program @main.instance.all_units(%i: index) level(device) {

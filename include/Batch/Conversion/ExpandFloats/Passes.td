@@ -16,12 +16,12 @@ def ExpandFloatsPass : Pass<"batch-expand-floats"> {
     Ops of `arith` and `math`, and `vector.fma`, compute scalars and vectors of
     f16 and bf16 in f32. Each result is rounded. Sums, differences, products,
     quotients and square roots are the results that IEEE 754 requires for the
-    type. This follows because f32 has more than twice as many digits.
+    type. The reason is that f32 has more than twice as many digits as the type.
     Conversions of f64 and integers also round once: they go through an f32 that
     is rounded to odd. Conversions of bf16 become integer code, which rounds to
-    nearest, ties to even, and converts every NaN to one NaN. Conversions of f16
-    are instructions. So results depend neither on the target nor on the width
-    of vectors, and no library is called.
+    nearest, ties to even, and converts every NaN to the same NaN. Conversions
+    of f16 are instructions. Results therefore depend neither on the target nor
+    on the width of vectors, and no library is called.
 
     Later passes can fold the conversions of `arith-emulate-unsupported-floats`,
     and with them the rounding between two ops. They cannot fold the conversions

@@ -83,9 +83,10 @@ def MathToIntrinsicsPass : Pass<"batch-math-to-intrinsics"> {
   let summary = "Turn math into intrinsics that GPUs have instructions for";
   let description = [{
     The MLIR conversions for GPUs call a library for most ops of `math`, and
-    only the GPU toolkit provides it. This pass converts `math` ops on floats to
-    LLVM intrinsics that code generators for GPUs support. Other ops of `math`
-    are errors. Run it after `batch-expand-math` and before those conversions.
+    only a GPU toolkit provides this library. This pass converts `math` ops on
+    floats to LLVM intrinsics that code generators for GPUs support. Other ops
+    of `math` are errors. Run it after `batch-expand-math` and before those
+    conversions.
 
     ```mlir
     %y = math.sqrt %x : f32

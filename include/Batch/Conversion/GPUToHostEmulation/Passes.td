@@ -24,11 +24,11 @@ def ConvertGPUToHostEmulationPass
     kernel's arguments. It reads identifiers from the thread. Barriers,
     shuffles, atomics, fences and fragment products become calls through the
     thread's table of functions. Plain loads and stores, including masked ones,
-    remain, and such a call before each of them checks the access. All pointers
-    are the host's. Variables in shared memory are offsets into the shared
-    memory of the thread's block. The attribute `batch.shared_bytes` of
-    `@k.emulate` is the number of bytes that they take. Memory that a launch
-    adds, a variable without size, follows them.
+    remain; a call through the table before each of them checks the access. All
+    pointers are host pointers. Variables in shared memory are offsets into the
+    shared memory of the thread's block. The attribute `batch.shared_bytes` of
+    `@k.emulate` is the number of bytes that the variables take. Memory that a
+    launch adds, a variable without size, follows them.
 
     ```mlir
     gpu.module @m {

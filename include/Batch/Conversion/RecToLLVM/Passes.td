@@ -19,8 +19,8 @@ def ConvertRecToLLVMPass
     variant of a node. A construction takes a new node of the forest. A map
     fills new entries of the list pool. The declarations of ADTs remain.
 
-    The pipelines use the patterns together with those of `batch`. This pass
-    alone lowers programs without tensor code.
+    Pipelines use the patterns of this pass together with those of `batch`. The
+    pass itself lowers programs without tensor code.
 
     ```mlir
     func.func @left(%t: !rec.adt<@Tree>) -> !rec.adt<@Tree> {

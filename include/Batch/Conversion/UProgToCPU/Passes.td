@@ -31,12 +31,13 @@ def ConvertUProgToCPUPass
     worker w then takes every n-th task, starting at task w. Operands of such a
     program other than plans and lanes become further arguments of its function.
 
-    If such a program computes only with numbers, and has loops, there is a
-    second function. It runs several instances at once in the elements of
-    vectors. A loop continues while at least one of these instances is in it,
-    and the others keep their values. A path of a branch runs if at least one of
-    them takes it. If there are only a few instances, or one of a vector may
-    exceed its limit of rounds, the instances run one by one.
+    If a block-level program computes only with numbers and has loops, the pass
+    also creates a second function. This function runs several instances at once
+    in the elements of vectors. A loop continues while at least one of these
+    instances is in it, and the values of the others do not change. A path of a
+    branch runs if at least one instance takes it. If there are only a few
+    instances, or an instance of a vector may exceed its limit of rounds, the
+    instances run one by one.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
@@ -76,7 +77,7 @@ def ConvertUProgToCPUPass
            "Divide batches of at least this many tasks per worker by rows, "
            "overriding the kernel's number (0: use the kernel's)">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
-           "Run instances next to each other in vectors of this many bits">,
+           "Run several instances at once in vectors of this many bits">,
     Option<"stageRows", "stage-rows", "int64_t", /*default=*/"-1",
            "Run all stages on this many tasks before the next ones, overriding "
            "the kernel's number (0: all tasks, -1: use the kernel's)">,

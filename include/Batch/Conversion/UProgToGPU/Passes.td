@@ -13,11 +13,11 @@ include "mlir/Pass/PassBase.td"
 def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
   let summary = "Check whether code for a GPU can be generated";
   let description = [{
-    Changes nothing. Reports early the errors that LLVM or a toolkit would
-    otherwise report: unknown chips, chips without a feature that a persistent
-    kernel or its options need, and formats whose tools are not installed.
-    Control flow that waits for tensors is an error too, and so is `arith.remf`
-    in an operator, because there is no GPU code for them.
+    Reports errors early that LLVM or a toolkit would otherwise report: unknown
+    chips, chips without a feature that a persistent kernel or its options need,
+    and formats whose tools are not installed. The pass does not change the
+    module. Control flow that waits for tensors is an error too, and so is
+    `arith.remf` in an operator, because there is no GPU code for them.
 
     ```mlir
     // error: unknown chip 'sm_1'
@@ -55,10 +55,10 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
     instances with a task each. It chooses the group whose steps take the fewest
     cycles, or the largest group within 5 % of that. A kernel that runs at only
     one step of a plan does not count, unless all kernels run at one step. Each
-    group has its share of the tasks. The pass counts the work of its blocks as
-    the remark `Work` of convert-operators-to-gpu does. Chains of dependent
-    loads and instructions are known only after code generation, so the pass
-    assumes two loads and 100 instructions.
+    group runs its share of the tasks. The pass counts the work of the group's
+    blocks as the remark `Work` of convert-operators-to-gpu does. Chains of
+    dependent loads and instructions are known only after code generation, so
+    the pass assumes two loads and 100 instructions.
 
     The estimate accounts for parameters that blocks keep in shared memory or
     that do not fit there, and for warps without work. It omits products of two
@@ -79,7 +79,7 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
       uprog.barrier device
       uprog.yield
     }
-    // becomes, with instances=1, where a step takes least on a block,
+    // becomes, with instances=1, for which a step is fastest on one block,
     uprog.program @main.execute() level(block) {
       uprog.barrier block
       uprog.yield
@@ -136,20 +136,20 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     | `block` | a block | the block's barrier |
 
     First, all threads call `@load_parameters` of the `gpu.module`, if it
-    exists. It fills the block's shared memory with parameters. Each block keeps
-    its share as a member of its group of blocks, whose level is `uprog.level`.
-    The launch adds the module's `batch.added_bytes` of shared memory.
+    exists. This function fills the block's shared memory with parameters. The
+    blocks of a group, whose level is `uprog.level`, divide the parameters among
+    them. The launch adds the module's `batch.added_bytes` of shared memory.
 
     If a program only runs steps of plans, blocks wait for each other in the
     functions of stages, at `uprog.await_rows`. Meanwhile, loads from the plan
-    for the next step are in flight. In other programs, barriers stay where the
-    program has them.
+    for the next step are in flight. In other programs, barriers remain in
+    place.
 
     At the barrier in global memory, the first thread of a block publishes the
     writes of its block (a release fence) and counts its arrival. It waits with
     acquire loads until the count includes all arrivals at this barrier and at
-    the previous ones. A block that waits for too long writes a record, and all
-    blocks exit.
+    the previous ones. If a block waits for too long, it writes a record, and
+    all blocks exit.
 
     A `uprog.run` of a lower-level program becomes a loop over its tasks. If a
     group has n blocks, or n clusters, each of them runs every n-th task by
@@ -190,7 +190,7 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
             func.call @device_barrier(%control, ...) : ...   // the barrier
           }
         }
-    ...  // the host learns that the block has ended
+    ...  // reports to the host that the block has ended
         gpu.return
       }
     }
@@ -208,8 +208,8 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
            "Use this many threads per block">,
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "Generate the kernel for this chip (empty: any NVIDIA chip). AMD "
-           "chips use other scopes, and no watchdog since they lack a clock">,
+           "Generate the kernel for this chip (empty: any NVIDIA chip); AMD "
+           "chips use other scopes, and no watchdog because they lack a clock">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",

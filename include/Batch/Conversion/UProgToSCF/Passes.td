@@ -14,8 +14,8 @@ def ConvertUProgToSCFPass : Pass<"convert-uprog-to-scf"> {
   let summary = "Lower the uniform control flow of programs to scf";
   let description = [{
     `uprog.for`, `uprog.branch` and `uprog.while` become `scf.for`,
-    `scf.index_switch` and `scf.while`, which carry the same numbers. Everything
-    else remains. Pipelines do not need this pass: `convert-uprog-to-cpu` and
+    `scf.index_switch` and `scf.while`, which carry the same values. Other ops
+    remain. Pipelines do not need this pass: `convert-uprog-to-cpu` and
     `convert-uprog-to-gpu` use the same patterns, `populateUProgToSCFPatterns`
     of Batch/Conversion/UProgToSCF/UProgToSCF.h. A compiler with its own target
     can use them too.

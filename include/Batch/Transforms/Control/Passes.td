@@ -26,7 +26,7 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
 
     `none` runs one instance at a time. With `gpu`, `lazy` is not legal. Remarks
     report the choice and its reason. For `none`, the pass emits a warning, and
-    objects keep the reason (`batch.not_batched`). A program that no strategy
+    objects store the reason (`batch.not_batched`). A program that no strategy
     can run is an error. Later passes check that a requested strategy is legal.
     ```mlir
     func.func @main(%n: i64) -> i64 attributes {batch.entry} {
@@ -59,9 +59,9 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
     With strategy `replicate`, sets `batch.order` of each counted loop with more
     than two layers, unless the source specifies it. With `layers`, products
     that depend on a recurrence but belong to none read parameters once for many
-    rounds. The pass selects `layers` if this read takes at least as long as a
-    barrier, else `rounds`. Remarks report the reason. `order` overrides the
-    choice for all loops, and a `tuning` file for single loops.
+    rounds. The pass selects `layers` if reading these parameters takes at least
+    as long as a barrier, else `rounds`. Remarks report the reason. `order`
+    overrides the choice for all loops, and a `tuning` file for single loops.
     ```mlir
       scf.yield %next, %sum : !vec, !vec
     }
@@ -76,7 +76,8 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
            /*default=*/"::mlir::batch::LoopOrder::Auto",
            "Choose 'auto', 'rounds', 'layers' or 'wavefront'">,
     Option<"gpu", "gpu", "bool", "false", "Estimate times for a GPU">,
-    Option<"tuning", "tuning", "std::string", "\"\"", "File with loop orders">
+    Option<"tuning", "tuning", "std::string", "\"\"",
+           "Read loop orders from this file">
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
@@ -84,9 +85,9 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
 def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
   let summary = "Mark where control flow waits for tensors";
   let description = [{
-    In a program with strategy `lazy`, inserts a numbered `batch.force` before
-    each read of an element of a computed tensor by control flow. A kernel ends
-    there. Remarks report each wait, and the loops and recursions that wait.
+    In a program with strategy `lazy`, inserts a numbered `batch.force` wherever
+    control flow reads an element of a computed tensor. Kernels end at these
+    ops. Remarks report each wait, and the loops and recursions that wait.
     ```mlir
     %c = tensor.extract %score[] : tensor<f32>
     // becomes
@@ -126,10 +127,11 @@ def KeepRowsPass : Pass<"batch-keep-rows", "::mlir::ModuleOp"> {
   let summary = "Name the rows that are needed after a wait";
   let description = [{
     Applies to inspectors of programs with `transient` tables. Inserts a
-    `batch.keep` before `batch.concurrent` ops, loops whose rounds wait
-    concurrently, and other ops without a region that may wait. The op names the
-    handles that this call of the function may use later. The memory of other
-    rows of transient tables is reused after the tasks that read them have run.
+    `batch.keep` before each `batch.await`, each call that may wait, each
+    `batch.concurrent`, and each loop whose rounds wait concurrently. The op
+    names the handles that this call of the function may use later. The memory
+    of other rows of transient tables is reused after the tasks that read these
+    rows have run.
     ```mlir
     %more = batch.await %score[%zero] number(0) : tensor<1xi1>
     %y = batch.record @cell(%h) depth(%d) : (!batch.handle) -> !batch.handle
@@ -147,18 +149,16 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
   let summary = "Create the inspector of a program";
   let description = [{
     Copies the instance program without its tensor code: tensors become handles,
-    and invocations become `batch.record`. Recursion that is bottom-up over all
-    nodes becomes a `batch.traverse`, one loop over the nodes in post-order
-    (Cortex, section 2). Other recursion remains and memoizes its calls, except
-    those that wait and take no node. The instance program is kept as the
-    unbatched lowering.
+    and invocations become `batch.record`. Bottom-up recursion over all nodes
+    becomes a `batch.traverse`, one loop over the nodes in post-order (Cortex,
+    section 2). Other recursion remains and memoizes its calls, except calls
+    that wait and take no node. The instance program remains for unbatched runs.
 
-    If control flow reads an element of an input, a field or a parameter, which
-    exist before the run, the inspector reads it with `batch.extract`. It waits
-    for an element of a `batch.force` with `batch.await`; in this case,
-    recursion remains. Other control flow that depends on a computed tensor is
-    an error. An entry whose `batch.strategy` is neither `linearize` nor `lazy`
-    is left unchanged.
+    Inputs, fields and parameters exist before the run, so the inspector reads
+    their elements with `batch.extract`. With `batch.await`, it waits for an
+    element of the result of a `batch.force`; in this case, recursion remains.
+    Other control flow that depends on a computed tensor is an error. An entry
+    whose `batch.strategy` is neither `linearize` nor `lazy` is left unchanged.
     ```mlir
     func.func private @encode(%t: !tree) -> !vec {
       %h = rec.match %t : !tree -> !vec {
@@ -174,7 +174,7 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
       } }
       return %h : !vec
     }
-    // becomes, besides,
+    // becomes (input unchanged)
     func.func private @encode.inspect(%t: !tree) -> !batch.handle {
       ...
       case @node(%l: !tree, %r: !tree) {
@@ -208,19 +208,18 @@ def RecursionToStackPass
     Copies the entry and all functions that it calls into one `batch.machine`
     (program-counter autobatching, section 3). Structured control flow becomes
     branches between blocks. A call becomes pushes of the values that the caller
-    needs again, and a `batch.push_jump`. A value that lives from step to step
-    becomes a `batch.variable`. The instance program is kept as the unbatched
-    lowering.
+    still needs, and a `batch.push_jump`. A value live across steps becomes a
+    `batch.variable`. The instance program remains for unbatched runs.
 
     Each optimization of section 3.2 can be disabled. With `live-saves`, a
     caller saves a variable only if it is live across the call. With
-    `temporaries`, a value that lives within one step needs no variable. With
-    `needed-stacks`, a variable has a stack only if it is live across a call
-    that may reach the same function again; programs without recursion thus have
-    no stacks. With `cached-tops`, the machine stores tops separately from
+    `temporaries`, a value that is live only within one step needs no variable.
+    With `needed-stacks`, a variable has a stack only if it is live across a
+    call that may reach the same function again. Programs without recursion then
+    have no stacks. With `cached-tops`, the machine stores tops separately from
     stacks. The pass `batch-cancel-pops` is the fifth optimization. In addition,
     with `tail-calls`, a call whose results are returned unchanged becomes a
-    jump, so such recursion needs no stack.
+    jump, and recursion by such calls needs no stack.
 
     A parameter that is passed through calls is an argument of the machine. Run
     `batch-duplicate-functions` first, so that each function has only one set of
@@ -263,7 +262,7 @@ def RecursionToStackPass
     Option<"liveSaves", "live-saves", "bool", /*default=*/"true",
            "Save a variable around a call only if it is live across the call">,
     Option<"temporaries", "temporaries", "bool", /*default=*/"true",
-           "Use no variable for a value that lives within one step">,
+           "Use no variable for a value that is live only within one step">,
     Option<"neededStacks", "needed-stacks", "bool", /*default=*/"true",
            "Use a stack only for values that are live across a recursive call">,
     Option<"cachedTops", "cached-tops", "bool", /*default=*/"true",
@@ -281,10 +280,10 @@ def CancelPopsPass : Pass<"batch-cancel-pops", "::mlir::ModuleOp"> {
   let summary = "Replace pops and pushes with updates";
   let description = [{
     Replaces a `batch.pop` and a later `batch.push` of the same variable with a
-    `batch.set` of the top. No access may be in between (program-counter
-    autobatching, section 3.2, optimization 5). If the push saves the variable
-    and nothing reads its top before the next write, both ops are removed. The
-    saved row then remains in place from one call to the next.
+    `batch.set` of the top (program-counter autobatching, section 3.2,
+    optimization 5). No op in between may access the variable. If the push saves
+    the variable and nothing reads its top before the next write, both ops are
+    removed. The saved row then remains in place from one call to the next.
     ```mlir
     batch.pop @fib.arg0
     %m = arith.addi %n, %n : i64

@@ -16,10 +16,10 @@ def InsertBarriersPass : Pass<"uprog-insert-barriers", "::mlir::ModuleOp"> {
     Units that run an instance together divide its tasks among them. A unit may
     therefore read a row that another unit has written only after a barrier. In
     programs for single instances (`uprog.site`), the pass inserts barriers of
-    the program's level. It inserts one before each op that reads a row written
-    since the last barrier. The same applies to an op that writes a row that has
-    been read or written since then. Accesses by the same unit need no barrier
-    between them. The analysis also follows rounds of loops.
+    the program's level. It inserts a barrier before each op that reads a row
+    written since the last barrier, or writes a row read or written since then.
+    Accesses by the same unit need no barrier between them. The analysis also
+    follows rounds of loops.
 
     Two rows differ if they come from different buffers, or if one was created
     to avoid the other. A row that is looked up for a node may be any stored

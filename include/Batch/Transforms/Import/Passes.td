@@ -13,11 +13,11 @@ include "mlir/Pass/PassBase.td"
 def ShareResourcesPass : Pass<"batch-share-resources", "::mlir::ModuleOp"> {
   let summary = "Turn resource constants into parameters";
   let description = [{
-    Front ends emit parameters as `dense_resource` constants. Each one becomes a
-    parameter of the entry, named after its key, and is passed to the functions
-    that use it. Its values are supplied like those of any other parameter.
-    `batch-compile --write-params=FILE` writes the values that a module
-    contains.
+    Front ends emit parameters as `dense_resource` constants. Each constant
+    becomes a parameter of the entry, named after its key, and is passed to the
+    functions that use it. Its values are supplied like those of any other
+    parameter. `batch-compile --write-params=FILE` writes the values that a
+    module contains.
 
     ```mlir
     func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
@@ -43,11 +43,11 @@ def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
     one. A conditional remains if it reads a tensor of dynamic shape, which may
     have no elements.
 
-    A reduction may keep its value for elements that do not count, as in
-    `max(count ? x : so_far, so_far)`. Such a reduction takes the neutral
-    element instead, so elements can be reduced in any order. A tensor becomes
-    an operand if the body reads it at the indices of the loops. A dynamic
-    extent must also be the extent of the loop.
+    A reduction may skip some elements, as in `max(count ? x : so_far, so_far)`.
+    The pass replaces such elements with the neutral element, so elements can be
+    reduced in any order. A tensor becomes an operand if the body reads it at
+    the indices of the loops. If an extent of the tensor is dynamic, it must
+    equal the extent of the loop.
 
     ```mlir
     %e = scf.if %first -> (i32) {
@@ -70,14 +70,14 @@ def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
 def FoldBiasesPass : Pass<"batch-fold-biases", "::mlir::ModuleOp"> {
   let summary = "Start sums of products from their biases";
   let description = [{
-    Front ends add a bias to a product that starts from zero, and a kernel then
-    needs a stage for the sum. This pass makes the product start from the bias
-    instead, as some models already do. Nothing else may read the product, and
-    the bias must be the same for all instances or known before the product's
-    factors. For example, in `U h + (W x + b)`, where h comes from a call and x
-    does not, `U h` starts from `W x + b`. A sum of rows starts from any value
-    that is added to it, except another reduction. Sums may round differently
-    after this pass.
+    Front ends add a bias to a product that starts from zero, so a kernel needs
+    an additional stage for the sum. This pass makes the product start from the
+    bias instead, as some models already do. Nothing else may read the product,
+    and the bias must be the same for all instances or known before the
+    product's factors. For example, in `U h + (W x + b)`, where h comes from a
+    call and x does not, `U h` starts from `W x + b`. A sum of rows starts from
+    any value that is added to the sum, except another reduction. Sums may round
+    differently after this pass.
 
     ```mlir
     %p = linalg.matvec ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%zero : tensor<4xf32>) -> tensor<4xf32>
@@ -114,16 +114,16 @@ def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
   let summary = "Replace rank-0 tensors that decide control flow with scalars";
   let description = [{
     Front ends write counters, conditions and positions as rank-0 tensors. This
-    pass applies to a tensor whose element control flow reads. Only elementwise
-    operations may compute the tensor, from constants and from elements of
-    inputs and parameters. `scf.for`, `scf.while` and `scf.if` may carry it.
-    These operations, the carried values and the positions of the elements
-    become scalars, also in recursive functions. Analyses can then find that
-    control flow is structural. Other tensors remain, so control flow waits for
-    them no earlier than before.
+    pass applies to tensors whose elements control flow reads. Only elementwise
+    operations may compute such a tensor, from constants and from elements of
+    inputs and parameters. `scf.for`, `scf.while` and `scf.if` may carry the
+    tensor. These operations, the carried values and the positions of the
+    elements become scalars, also in recursive functions. Analyses can then find
+    that control flow is structural. Other tensors remain, so control flow does
+    not wait for them earlier than without this pass.
 
-    Loops no longer carry values that they do not change, such as parameters, so
-    kernels can identify these values.
+    The pass also removes loop-carried values that the loop does not change,
+    such as parameters. Later passes can then identify these values.
 
     ```mlir
     %less = arith.cmpi slt, %i, %limit : tensor<i32>
@@ -145,10 +145,11 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
   let summary = "Update rows of stacked tensors in place";
   let description = [{
     A stack is a tensor of rows, such as the caches of all layers. If the
-    program extracts a row, inserts into it, and puts it back, the pass inserts
-    into the stack instead. No op copies the row. A loop over all rows may read
-    one stack and fill another one with the changed rows, as `lax.scan` does.
-    The pass makes such a loop start from the stack that it reads.
+    program extracts a row, inserts into it, and puts the row back, the pass
+    inserts into the stack instead. No op then copies the row. A loop over all
+    rows may read one stack and fill another one with the changed rows, as
+    `lax.scan` does. The pass makes such a loop start from the stack that it
+    reads.
 
     ```mlir
     %row = tensor.extract_slice %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : tensor<2x8x4xf32> to tensor<8x4xf32>
@@ -158,7 +159,7 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
     %next = tensor.insert_slice %x into %stack[%l, %i, 0] [1, 1, 4] [1, 1, 1] : tensor<4xf32> into tensor<2x8x4xf32>
     ```
 
-    The pass unrolls such a loop if the result has at most `most-ops` ops. Its
+    The pass unrolls such a loop if the result has at most `most-ops` ops. The
     rows then have constant positions, and kernels read them without a copy.
 
     See test/Transforms/Import/update-stacks.mlir.

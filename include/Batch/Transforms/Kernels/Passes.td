@@ -15,8 +15,9 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Every maximal straight-line block of tensor code becomes a `batch.kernel`
     and a `batch.invoke`. A block extends from one control-flow op (a call,
-    match or loop) to the next, so tasks are few and large. A block is split
-    into three roles if that is faster (ACRoBat, appendix A.1 and A.2):
+    match or loop) to the next, so tasks are few and large. A block is split by
+    role into up to three kernels if that is faster (ACRoBat, appendix A.1 and
+    A.2):
 
     - *input*: code that does not depend on the recursion. It can run for all
       nodes at once, before the recursion.
@@ -26,22 +27,23 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
 
     Input and output code becomes separate kernels only if it contains a
     reduction (a matrix product). Cell code moves into a later kernel of the
-    block if neither control flow nor another kernel reads it before that
-    kernel. Constants, and code without reductions that is equal for all
+    block if neither control flow nor another kernel reads its results before
+    that kernel. Constants, and code without reductions that is equal for all
     instances, are copied into the kernels that use them. A reduction that is
     equal for all instances becomes a kernel without per-task operands, which
     runs once. Kernels with equal code are merged.
 
-    A row of a parameter, `tensor.extract_slice %E[%i, 0] [1, n] [1, 1]`, stays
-    in the function as an operand that is read in place. A kernel that reads
-    only rows at constant positions also runs once. An element of a tensor
-    (`tensor.extract`) and the code that uses it are copied into the kernels
-    that need them. Elements that control flow reads are not copied.
+    A row of a parameter, `tensor.extract_slice %E[%i, 0] [1, n] [1, 1]`,
+    remains in the function. Kernels read it in place, as an operand. A kernel
+    that reads only rows at constant positions also runs once. Reads of an
+    element of a tensor (`tensor.extract`), and the code that uses the element,
+    are copied into the kernels that need them. Elements that control flow reads
+    are not copied.
 
-    With `hoist=false`, code with the role input stays in the cell, to measure
-    the benefit of hoisting. With `coarsen=false`, each tensor operation becomes
-    a separate kernel, except operations that are copied. Run-time systems that
-    batch operators do the same.
+    With `hoist=false`, input code remains in the cell, to measure the benefit
+    of hoisting. With `coarsen=false`, each tensor operation becomes a separate
+    kernel, except operations that are copied. Run-time systems that batch
+    operators do the same.
 
     ```mlir
     %hl = func.call @encode(%l, %W, %b) : (!tree, !mat, !vec) -> !vec
@@ -82,8 +84,8 @@ def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
     expose the rows to read, reads, one `batch.invoke`, stack operations with
     its results, and the terminator. The kernel does not compute a row that is
     only copied from a variable that the block does not change. After this pass,
-    variables hold tensors; scalars have rank 0. A machine with a block that
-    already invokes a kernel is left unchanged.
+    variables contain tensors; scalars become tensors of rank 0. A machine with
+    a block that already invokes a kernel is left unchanged.
 
     ```mlir
     batch.block @main.0 {
@@ -116,8 +118,8 @@ def MergeHandlesPass : Pass<"batch-merge-handles", "::mlir::ModuleOp"> {
   let description = [{
     A handle names a task and a position among the task's results in one table.
     Results of a task at the same position in different tables (`h` and `c` of
-    an LSTM) therefore have equal handles. This pass merges them into one value
-    in records, in the results of `rec.match`, `rec.map`, `scf.if` and
+    an LSTM) therefore have equal handles. This pass merges such handles in
+    records, in the results of `rec.match`, `rec.map`, `scf.if` and
     `scf.index_switch`, and in the results of private functions. The inspector
     then stores, records and compares each handle only once.
 
@@ -145,8 +147,8 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
     summed as before, so results remain bit-identical.
 
     With `equal=weights`, operators are equal if they run the same code with the
-    same parameters, beginning with products. This is the code that a kernel
-    runs for each of several nodes. The operators become the rows of a matrix.
+    same parameters, beginning with products. A kernel runs such code for each
+    of several nodes, for example. The operators become the rows of a matrix.
 
     ```mlir
     %a = linalg.matvec ins(%w, %x : !mat, !vec) outs(%b : !vec) -> !vec
@@ -162,9 +164,9 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
 
     With `equal=shapes`, operators are equal if they apply the same operation to
     equal shapes after the same number of products. The gates of a cell are an
-    example. Parameters that only one product reads are stacked, in the order
-    that suits the readers of the results. They are packed in this order when
-    they are bound.
+    example. Parameters that only one product reads are stacked in an order that
+    suits the readers of the results. They are packed in this order when they
+    are bound.
 
     ```mlir
     %i = linalg.matvec ins(%wi, %x : !mat, !vec) outs(%bi : !vec) -> !vec
@@ -197,9 +199,10 @@ def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> 
   let description = [{
     In an entry with `batch.per_unit`, which `batch-choose-strategy` sets,
     operations on tensors become operations on their elements, in the same
-    order. A product that a reduction adds is fused with the sum, as in kernels.
-    Loops and branches carry numbers. The code of an instance then keeps these
-    numbers in registers, and its only kernels are those that produce results.
+    order. If a reduction adds products, each product is fused with the sum, as
+    in kernels. Loops and branches carry numbers. The code of an instance can
+    then store these numbers in registers, and its only kernels are those that
+    produce results.
 
     ```mlir
     %y = linalg.map {arith.mulf} ins(%x, %x : tensor<2xf32>, tensor<2xf32>)
@@ -221,9 +224,9 @@ def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> 
 def WidenReductionsPass : Pass<"batch-widen-reductions"> {
   let summary = "Accumulate reductions of f16 and bf16 in f32";
   let description = [{
-    A reduction whose result is f16 or bf16 becomes one with an f32 result,
-    which is rounded once, at the end. Its body computes in f32 throughout, so a
-    product is added before anything is rounded. Operands keep their type. An
+    A reduction whose result is f16 or bf16 becomes a reduction with an f32
+    result, which is rounded once, at the end. The body computes entirely in
+    f32, so products are added without rounding. Operands keep their type. An
     `arith.truncf` in the body still rounds. All code after this pass computes
     the same sums: batched and unbatched code, lanes and GPUs.
 

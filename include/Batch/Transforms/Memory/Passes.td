@@ -15,22 +15,22 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
   let description = [{
     Creates a `batch.table` for every value class that kernels compute.
     Attributes of kernels specify where results are stored (`batch.in_table`)
-    and how a step reads each operand (`batch.read`). The pass selects the kind
-    of read with the lowest cost that the class allows: `gather` if all rows are
-    in one table or source, and `rows` if they are mixed or ragged.
+    and how a step reads each operand (`batch.read`). Of the kinds of reads that
+    the class allows, the pass selects the one with the lowest cost: `gather` if
+    all rows are in one table or source, and `rows` if they are mixed or ragged.
 
-    Tables that the same kernels write share slot numbers (a group). Rows of 4
-    KB (a page) or more share them only with rows of the same length. The reason
-    is that a slot is reused after the last read of its rows. The limit is 512
-    bytes for rows that kernels insert into in place. Transient tables share
-    slot numbers only with each other. Results are written to consecutive slots,
-    in schedule order. A module without an inspector is left unchanged.
+    Tables that the same kernels write share slot numbers (a group). A slot is
+    reused after the last read of its rows. Rows of 4 KB (a page) or more
+    therefore share slot numbers only with rows of the same length. This limit
+    is 512 bytes for rows that kernels insert into in place. Transient tables
+    share slot numbers only with each other. Results are written to consecutive
+    slots, in schedule order. A module without an inspector is left unchanged.
 
     `layout` changes the order of elements in tables (Cortex, section 5.1). It
     lists primitives, which are applied one after another to the dimensions of a
     table. Dimension 0 is the slot, and the others are the dimensions of a row.
 
-    | primitive | does |
+    | primitive | effect |
     |---|---|
     | `split(d, f)` | splits dimension `d` into two, the second of extent `f` |
     | `reorder(a, b, ...)` | puts the dimensions into this order |
@@ -79,7 +79,7 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
 }
 
 def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
-  let summary = "Attach the policy that picks the next batch";
+  let summary = "Attach the policy that selects the next batch";
   let description = [{
     Attaches the policy to the module. The object stores the policy, and
     `batch-run` uses it unless an option specifies another one. Policy `depth`
@@ -98,7 +98,7 @@ def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
   let options = [
     Option<"policy", "policy", "::mlir::batch::PolicyOption",
            /*default=*/"::mlir::batch::PolicyOption()",
-           "Choose the policy that picks the next batch "
+           "Choose the policy that selects the next batch "
            "(docs/explanation/policies.md; default: 'fsm' with a table, else no "
            "change)">,
     Option<"table", "table", "std::string", /*default=*/"\"\"",

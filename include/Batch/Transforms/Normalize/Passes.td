@@ -29,8 +29,8 @@ def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
     }
     ```
 
-    Some functions are written for any size and call functions of the model. A
-    group of them is a module with `batch.sizes` that declares the functions
+    Some functions support any size and call functions of the model. A group of
+    such functions is a module with `batch.sizes`, which declares the functions
     that the model must define. The types of the first declaration determine the
     sizes. Additional arguments of the model's function are added to all
     functions that call it. [Library](../library.md) has an example.
@@ -46,7 +46,7 @@ def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
 }
 
 def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
-  let summary = "Change the values of the named sizes of a model";
+  let summary = "Change the values of a model's named sizes";
   let description = [{
     A module may name its sizes with their defaults: `module attributes
     {batch.sizes = {H = 256 : index}}`. Every static tensor dimension that is 1
@@ -56,11 +56,11 @@ def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
     dimensions and do not change. `batch.sizes` then contains the new values.
 
     If a value changes, it is an error if one default is 1 to 8 times another,
-    or if a dimension follows two sizes. Such a size needs a unique number in
-    types. With `SLOTS = [1009 : index, 64 : index]`, dimensions of 1009 follow
-    it. They are 64 after this pass if no other value is specified. If neither
-    such sizes nor the option exist, the pass only checks that `batch.sizes` is
-    well formed.
+    or if a dimension follows two sizes. Such a size can have a unique number in
+    types and a separate default. With `SLOTS = [1009 : index, 64 : index]`,
+    dimensions of 1009 follow `SLOTS`, and become 64 unless another value is
+    specified. If neither such sizes nor the option exist, the pass only checks
+    that `batch.sizes` is well formed.
 
     Code reads a size as a number with `tensor.dim`. After this pass, the extent
     of a static dimension is a constant.
@@ -119,7 +119,7 @@ def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
     ```
 
     A value that a path does not define is zero on that path. It is an error if
-    its type has no zero, as for an ADT. A loop must have an exit.
+    the type of the value has no zero, as for an ADT. A loop must have an exit.
 
     See test/Transforms/Normalize/lift-cf.mlir.
   }];
@@ -131,9 +131,9 @@ def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
 def ListElementsPass : Pass<"batch-list-elements", "::mlir::ModuleOp"> {
   let summary = "Walk list-shaped ADTs by their element lists";
   let description = [{
-    A map or fold over a value of a list-shaped ADT becomes one over the list of
-    its elements, which `rec.elements` returns. Afterwards, only that op has to
-    decompose such values.
+    A map or fold over a value of a list-shaped ADT becomes a map or fold over
+    the list of its elements, which `rec.elements` returns. Afterwards, only
+    `rec.elements` decomposes such values.
 
     ```mlir
     %n = rec.fold %w: index in %words init(%m = %zero) : !rec.adt<@Words> -> index {
@@ -157,9 +157,10 @@ def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
   let description = [{
     A function of one block that cannot call itself is copied into its callers
     and removed, callees first. Recursive functions and the entry remain,
-    whereas the upstream inliner may unroll recursion forever. A caller may not
-    need all results of a helper. Ops whose results are unused are therefore
-    removed, so no kernel computes them and no control flow waits for them.
+    whereas the upstream inliner may unroll recursion forever. Some callers do
+    not need all results of a helper. The pass therefore removes ops whose
+    results are unused, so no kernel computes these results and no control flow
+    waits for them.
 
     ```mlir
     func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -208,7 +209,7 @@ def DuplicateFunctionsPass
   }];
   let options = [
     Option<"maxCopies", "max-copies", "unsigned", /*default=*/"16",
-           "Do not copy a function that has more sets of parameters">,
+           "Copy only functions with at most this many sets of parameters">,
   ];
 }
 
@@ -221,12 +222,13 @@ def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
     tensors of a concatenation, the product `W [a; b]` becomes `W1 a + W2 b`,
     and its invariant product is computed before the loop. The sum adds the same
     numbers, invariant ones first. If this changes their order, the bits of the
-    result may differ from those with `hoist=false`, in batched and unbatched
-    code alike. Sums of `f16` and `bf16`, which are rounded once, are not split.
+    result may differ from those with `hoist=false`, in both batched and
+    unbatched code. Sums of `f16` and `bf16`, which are rounded once, are not
+    split.
 
     Code in a branch and reads at computed positions do not move, because
-    control flow decides whether they run. For a loop that runs no rounds, the
-    products are computed in vain.
+    control flow decides whether they run. If the loop runs no rounds, the
+    products are computed unnecessarily.
 
     ```mlir
     %e = scf.for %i = %zero to %n step %one iter_args(%x = %o) -> !vec {
@@ -253,7 +255,7 @@ def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
   let summary = "Compute both branches of small conditionals";
   let description = [{
     A conditional ends a straight-line block. As control flow, it splits a
-    kernel in two, with a sub-batch for each branch in between, compacted to the
+    kernel in two. In between, each branch runs as a sub-batch, compacted to the
     tasks that take the branch. If the branches are small, it costs less to
     compute both for all tasks and to select the result. An `scf.if` becomes
     straight-line code with `arith.select` if

@@ -29,8 +29,8 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
     the nodes becomes a recursion. If the mark follows the match, the tail is
     the same for all variants and nothing is copied. The tails of children in a
     list are code of the map over the list, and therefore separate kernels. A
-    mark on the call of a helper function applies to all its ops. A module
-    without marks is left unchanged.
+    mark on the call of a helper function applies to all ops of the helper. A
+    module without marks is left unchanged.
 
     The stages of the head remain stages of the kernel that includes it, with a
     barrier between consecutive stages. With a mark after the match, two workers
@@ -84,8 +84,8 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
     Moves the test of a child's variant from the callee to the caller (Cortex,
     section 3.1). The code around a recursive call is copied for each variant of
     the child that the call takes. In the copies for the tested variant, the
-    callee's code replaces the call. It then forms straight-line code with the
-    caller's code, so both become one kernel, which can fold zeros that a base
+    callee's code replaces the call. The code of callee and caller then forms
+    straight-line code and becomes one kernel, which can fold zeros that a base
     case returns. There are two kinds of tests:
 
     - `leaf`: any child that a recursive call takes (a field or an element of a
@@ -98,9 +98,9 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
     Kernels with equal code are merged, however many copies there are. All
     values remain bit-identical. A test turns a loop over all nodes into a
     recursion. Without tests, the pass only resolves matches in cases of a match
-    on the same value, which never increases the run time. Shared children would
-    be recomputed, so the ADT of the children must have kind `tree` or
-    `sequence`.
+    on the same value, which never increases the run time. Code for structural
+    tests would recompute shared children, so the ADT of the children must have
+    kind `tree` or `sequence`.
 
     With `test=leaf`, two workers take 0 to 10 % longer for the measured trees
     (benchmarks/README.md, Ablation): there are fewer tasks, but not fewer
@@ -132,7 +132,7 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"tests", "test", "std::string",
-               "Specialize tests 'variant' or 'variant(field,...)'">,
+               "Generate code for tests 'variant' or 'variant(field,...)'">,
     Option<"maxCopies", "max-copies", "int64_t", /*default=*/"256",
            "Allow at most this many copies of code in one function">,
   ];
@@ -204,17 +204,18 @@ def FoldZerosPass : Pass<"rec-fold-zeros", "::mlir::ModuleOp"> {
     the constant. If only the outermost call of a recursive function passes
     zeros, that level gets its own copy of the code.
 
-    A contraction of a zero tensor with a value that is equal for all tasks then
-    leaves the case: it is computed once, from -0.0, and added. Adding zeros
-    involves no rounding, so results remain bit-identical, even if parameters
-    are infinite or NaN. In a module without such contractions, only constant
-    arguments change. Products that depend only on parameters need no pass,
-    because `batch-outline-kernels` outlines them as kernels that run once.
+    A contraction of a zero tensor with a value that is equal for all tasks is
+    then moved out of the case: it is computed once, starting from -0.0, and
+    added. Adding zeros involves no rounding, so results remain bit-identical,
+    even if parameters are infinite or NaN. In a module without such
+    contractions, only constant arguments change. Products that depend only on
+    parameters need no pass, because `batch-outline-kernels` outlines them as
+    kernels that run once.
 
-    With `assume-finite`, no value is infinite or NaN, and the sign of a zero
-    does not matter. Then `x + 0` becomes `x`, `x * 0` becomes `0`, and a
-    contraction with zeros becomes its initial value. Code whose results are
-    unused is removed, such as a forget gate whose cell state is zero.
+    With `assume-finite`, the pass assumes that no value is infinite or NaN, and
+    ignores the signs of zeros. Then `x + 0` becomes `x`, `x * 0` becomes `0`,
+    and a contraction with zeros becomes its initial value. Code whose results
+    are unused is removed, such as a forget gate whose cell state is zero.
 
     ```mlir
     %a = linalg.matvec ins(%U, %zero : !mat, !vec) outs(%wx : !vec) -> !vec

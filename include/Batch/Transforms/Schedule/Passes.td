@@ -14,8 +14,8 @@ def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
   let summary = "Order kernels by their dependences";
   let description = [{
     A kernel that reads results of a recursion of other kernels gets a later
-    phase than those kernels. All its tasks, at any depth, can then be one batch
-    after the recursion (ACRoBat, section 4.1).
+    phase than those kernels. All tasks of the kernel, at any depth, can then
+    form one batch after the recursion (ACRoBat, section 4.1).
 
     If control flow waits for tensors (`batch.force`), kernels that no wait
     depends on are `deferred`: their phases come after all others. `defer=false`
@@ -72,14 +72,15 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
 def InsertGhostsPass : Pass<"batch-insert-ghosts", "::mlir::ModuleOp"> {
   let summary = "Delay tasks after a branch with fewer tasks than the others";
   let description = [{
-    The depth of a task that reads a result of branches is larger by one if the
-    branch taken runs one more task. Instances that take different branches then
-    run it in different batches. The branches of a `rec.match`, `scf.if` or
-    `scf.index_switch` may compute a value by chains of tasks with different,
-    constant lengths. The pass adds a `batch.ghost` to shorter chains for each
-    missing task (ACRoBat, section 4.1 and appendix A.3). An additional result
-    of the branches passes the ghost to the `batch.depth` of later tasks, which
-    read the value itself. Remarks report the ghosts.
+    If one branch runs more tasks than another, the depth of a later task that
+    reads a result depends on the branch taken. Instances that take different
+    branches then run this task in different batches. The branches of a
+    `rec.match`, `scf.if` or `scf.index_switch` may compute a value by chains of
+    tasks with different, constant lengths. The pass adds one `batch.ghost` to a
+    shorter chain for each task that the chain lacks (ACRoBat, section 4.1 and
+    appendix A.3). An additional result of the branches passes the ghost to the
+    `batch.depth` of later tasks, which read the value itself. Remarks report
+    the ghosts.
 
     ```mlir
     %y = scf.if %c -> !vec {

@@ -23,9 +23,9 @@ def VerifyInputPass : Pass<"batch-verify-input", "::mlir::ModuleOp"> {
 
     | rule | otherwise |
     |---|---|
-    | the module has an entry | there is no function to batch |
+    | the module has an entry | no function can be batched |
     | the entry and the functions that it calls have no op of `affine`, `bufferization`, `memref`, `ml_program`, `shape`, `tosa`, `vector`, or of a front end | no pass lowers the op |
-    | their values are not buffers, functions or tensors without a rank | they cannot be batched |
+    | their values are not buffers, functions or tensors without a rank | the values cannot be batched |
 
     Each error includes a way to remove the obstacle, such as a pass or tool.
 
@@ -42,7 +42,7 @@ def VerifyInputPass : Pass<"batch-verify-input", "::mlir::ModuleOp"> {
 }
 
 def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
-  let summary = "Check that kernels hold all tensor code and tasks have depths";
+  let summary = "Check that tensor code is in kernels and tasks have depths";
   let description = [{
     Runs at the end of the phase that creates kernels. The functions for one
     instance must obey these rules, regardless of how their control flow runs
@@ -50,11 +50,11 @@ def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
 
     | rule | otherwise |
     |---|---|
-    | every function that the entry calls has a body | it cannot be compiled |
+    | every function that the entry calls has a body | the function cannot be compiled |
     | tensors come from arguments, control flow, ops of `rec` and `batch`, and row views of parameters | nothing computes them |
-    | control flow is an op of `rec`, an `scf.if`, `scf.index_switch`, `scf.for` or `scf.while`, or another op of `scf` whose results are scalars | it has no lowering |
-    | control flow reads only extents that are known to it, and only elements of static tensors and of static rows of parameters | the read has no lowering |
-    | every `batch.invoke` has a depth, except in strategy `replicate` | it cannot be recorded |
+    | control flow is an op of `rec`, an `scf.if`, `scf.index_switch`, `scf.for` or `scf.while`, or another op of `scf` whose results are scalars | the op has no lowering |
+    | control flow reads only static extents, lengths of ragged tensors and numbers of rows of parameters, and only elements of static tensors and of static rows of parameters | the read has no lowering |
+    | every `batch.invoke` has a depth, except in strategy `replicate` | the task cannot be recorded |
 
     ```mlir
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
@@ -69,14 +69,14 @@ def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
 }
 
 def VerifyPlannedPass : Pass<"batch-verify-planned", "::mlir::ModuleOp"> {
-  let summary = "Check that inspectors hold no tensors and rows have locations";
+  let summary = "Check that inspectors have no tensors and rows have locations";
   let description = [{
     Runs at the end of the phase that places control flow and assigns memory. A
     module with an inspector must obey these rules:
 
     | rule | otherwise |
     |---|---|
-    | no value of the inspector is a tensor, and it invokes no kernel | the inspector would compute |
+    | no value of the inspector is a tensor, and the inspector invokes no kernel | the inspector would compute tensors |
     | a recorded kernel specifies how each argument is read (`batch.read`) and in which table each result is stored (`batch.in_table`) | a step cannot find its rows |
     | `batch.in_table` names a table, and `batch.in_source` names a source | the rows would be in another place |
 
@@ -102,7 +102,7 @@ def VerifyExecutorPass : Pass<"batch-verify-executor", "::mlir::ModuleOp"> {
 
     | rule | otherwise |
     |---|---|
-    | the module has exactly one executor (`batch.executor`) | nothing runs, or not everything |
+    | the module has exactly one executor (`batch.executor`) | no tasks run, or only some of them |
     | the executor runs the operator of every kernel that is recorded or that a block of the machine invokes | the tasks of the kernel would not be computed |
 
     In every module, operators contain only ops that code generators support:
