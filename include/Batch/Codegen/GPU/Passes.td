@@ -67,7 +67,7 @@ def ConvertOperatorsToGPUPass
     steps.
 
     The operators remain for the unbatched code. Their attribute `uprog.code` (a
-    `#uprog.code`) specifies what the functions need.
+    `#uprog.code`) specifies the requirements of the functions.
 
     ```mlir
     uprog.operator @k.rows(

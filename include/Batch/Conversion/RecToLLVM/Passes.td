@@ -16,7 +16,7 @@ def ConvertRecToLLVMPass
   let description = [{
     Gives every function the context as its first argument and replaces values
     of ADTs, lists and tensors with cells. A match becomes a switch over the
-    variant of a node. A construction takes a new node of the forest. A map
+    variant of a node. A construction allocates a new node of the forest. A map
     fills new entries of the list pool. The declarations of ADTs remain.
 
     Pipelines use the patterns of this pass together with those of `batch`. The

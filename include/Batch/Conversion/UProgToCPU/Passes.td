@@ -19,7 +19,7 @@ def ConvertUProgToCPUPass
     workers in one of two ways, depending on their number. Large batches are
     divided by rows, so no worker waits inside a kernel. Small batches are
     divided stage by stage as the stages specify, mostly by columns. Each worker
-    then reads only its own share of the parameters, and row tiles stay full.
+    then reads only its own share of the parameters, and row tiles remain full.
     Workers wait for each other where a stage requires it.
     `convert-operators-to-cpu` decides for each kernel which batches are large,
     from the size of its parameters and its work per task (see the remark
@@ -27,9 +27,10 @@ def ConvertUProgToCPUPass
 
     All workers are one cluster: together they run a cluster-level program, and
     its tasks one after another. Each worker runs a block-level program by
-    itself. Other programs may run the tasks of such a program. Of n workers,
-    worker w then takes every n-th task, starting at task w. Operands of such a
-    program other than plans and lanes become further arguments of its function.
+    itself. Other programs may run the tasks of a block-level program. Of n
+    workers, worker w then takes every n-th task, starting at task w. Operands
+    of a block-level program other than plans and lanes become additional
+    arguments of its function.
 
     If a block-level program computes only with numbers and has loops, the pass
     also creates a second function. This function runs several instances at once

@@ -52,13 +52,13 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
     task. If clusters run programs, the module gets `uprog.cluster_size`.
 
     `auto` estimates a step of each kernel for a mini-batch of `instances`
-    instances with a task each. It chooses the group whose steps take the fewest
-    cycles, or the largest group within 5 % of that. A kernel that runs at only
-    one step of a plan does not count, unless all kernels run at one step. Each
-    group runs its share of the tasks. The pass counts the work of the group's
-    blocks as the remark `Work` of convert-operators-to-gpu does. Chains of
-    dependent loads and instructions are known only after code generation, so
-    the pass assumes two loads and 100 instructions.
+    instances with one task each. It chooses the group whose steps take the
+    fewest cycles, or the largest group within 5 % of that. A kernel that runs
+    at only one step of a plan does not count, unless all kernels run at one
+    step. Each group runs its share of the tasks. The pass counts the work of
+    the group's blocks as the remark `Work` of convert-operators-to-gpu does.
+    Chains of dependent loads and instructions are known only after code
+    generation, so the pass assumes two loads and 100 instructions.
 
     The estimate accounts for parameters that blocks keep in shared memory or
     that do not fit there, and for warps without work. It omits products of two

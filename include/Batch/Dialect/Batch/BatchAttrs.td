@@ -92,7 +92,7 @@ def Batch_StrategyAttr : EnumAttr<Batch_Dialect, Batch_Strategy, "strategy"> {
     | `replicate` | runs on every unit, with the kernels of the instance |
 
     `batch-choose-strategy` chooses the strategy. If the source specifies a
-    strategy, the entry keeps it.
+    strategy, the pass does not change it.
 
     ```mlir
     func.func @main() attributes {
@@ -128,7 +128,7 @@ def Batch_OrderAttr : EnumAttr<Batch_Dialect, Batch_Order, "order"> {
     With `layers`, the products of all rounds of a group run together.
 
     `batch-order-loops` chooses the order. If the source specifies an order, the
-    loop keeps it.
+    pass does not change it.
 
     ```mlir
     #batch.order<layers>

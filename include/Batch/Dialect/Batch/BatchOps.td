@@ -173,8 +173,8 @@ def Batch_GhostOp : Batch_Op<"ghost", [
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "Raises the depth of a tensor as if one more task computed it";
   let description = [{
-    Returns the same tensor. Its depth becomes the depth that a task of depth
-    `%d` gives its results, if that is larger. The op represents a task that
+    Returns the same tensor. The depth of the result is at least the depth that
+    a task of depth `%d` gives to its results. The op represents a task that
     counts in depths and never runs (ACRoBat, section 4.1).
     `batch-insert-ghosts` inserts it where branches compute a value by chains of
     tasks of different lengths.

@@ -27,10 +27,10 @@ OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
 /// of the vector. Returns null for every other extent.
 RankedTensorType getCountedRow(tensor::DimOp dim);
 
-/// Returns the type of the row of a parameter of type `tensor` from which
-/// control flow can read an element. This is the whole tensor if its shape is
-/// static or it is a vector, and a row of the first dimension if only the
-/// extent of that dimension is dynamic. Returns null for every other shape.
+/// Returns the type of the rows from which control flow can read elements of a
+/// parameter of type `tensor`. A row is the whole tensor if its shape is static
+/// or it is a vector, and a row of the first dimension if only the extent of
+/// this dimension is dynamic. Returns null for every other shape.
 RankedTensorType getReadRow(RankedTensorType tensor);
 
 /// Returns the name of parameter number `parameter` of the entry, or an empty

@@ -40,8 +40,8 @@ struct ListShape {
 /// Returns the shape of a list-shaped ADT, or nothing for other ADTs.
 std::optional<ListShape> getListShape(AdtOp adt);
 
-/// Numbering of the variants of all ADTs of a module, in module order from 0,
-/// with lookup by name in constant time. The numbering is a snapshot and does
+/// Numbers the variants of all ADTs in a module, in module order from 0, and
+/// looks them up by name in constant time. The numbering is a snapshot and does
 /// not follow changes of the module.
 class VariantNumbering {
 public:

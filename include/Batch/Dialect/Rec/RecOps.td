@@ -86,11 +86,11 @@ def VariantOp : Rec_Op<"variant", [
   let summary = "Declares a variant of an algebraic data type";
   let description = [{
     A variant has named fields. A field is an index, a signless integer or float
-    of at most 64 bits, or a static tensor of these. It may also be an ADT, or a
-    list of such fields. The fields of a variant have different names, and the
-    ADTs of its fields are declared in the module. If the ADT has an arity, a
-    variant has at most that many fields of the ADT itself. Fields that are
-    lists do not count.
+    of at most 64 bits, or a static tensor of these. A field may also be an ADT,
+    or a list of values of any field type. The fields of a variant have
+    different names, and the ADTs of its fields are declared in the module. If
+    the ADT has an arity, a variant has at most that many fields of the ADT
+    itself. Fields that are lists do not count.
 
     Example:
 

@@ -164,7 +164,7 @@ def UProg_CopyOp : UProg_Op<"copy", [
 
 def UProg_SiteOp : UProg_Op<"site", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Creates a step of one task of a kernel";
+  let summary = "Creates a step with one task of a kernel";
   let description = [{
     The operands are the operands of the kernel that are not shared, in the
     order of the kernel. `into` contains the row of each result. If the kernel
@@ -230,7 +230,7 @@ def UProg_PutTaskOp : UProg_Op<"put_task", [
 }
 
 def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
-  let summary = "Creates a step of several tasks of a kernel";
+  let summary = "Creates a step with several tasks of a kernel";
   let description = [{
     The step consists of the first `count` tasks of the list. `into` contains a
     row for each result of the kernel: a tensor with one more leading dimension.

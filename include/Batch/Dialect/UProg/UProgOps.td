@@ -511,8 +511,8 @@ def UProg_ConditionOp : UProg_Op<"condition", [
   let description = [{
     Ends the first region of a `uprog.while`. If the condition is true, the loop
     continues with the values; otherwise they are its results. Also ends the
-    region of a `uprog.compact`. If the condition is true, that op lists the
-    number, or the value that is forwarded.
+    region of a `uprog.compact`. If the condition is true, the `uprog.compact`
+    lists the number, or the forwarded value.
 
     ```mlir
     %last = uprog.while {
@@ -637,11 +637,11 @@ def UProg_RefOp : UProg_Op<"ref", [
 def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
   let summary = "Makes all units of a level wait for each other";
   let description = [{
-    After the barrier, all units see what any unit wrote before it. The op
-    declares a write effect, so no pass deletes or moves it. It is an error if
-    the level of the barrier is above the level of its program. It is also an
-    error if control flow around the op is not uniform over the level of the
-    barrier (`uprog.program`). The same applies to control flow around an op
+    After the barrier, all units see the writes of all units before the barrier.
+    The op declares a write effect, so no pass deletes or moves it. It is an
+    error if the level of the barrier is above the level of its program. It is
+    also an error if control flow around the op is not uniform over the level of
+    the barrier (`uprog.program`). The same applies to control flow around an op
     that runs the program. Units that take another path would never arrive.
 
     ```mlir

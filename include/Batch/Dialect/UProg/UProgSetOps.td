@@ -121,9 +121,9 @@ def UProg_EachOp : UProg_Op<"each", [
   let description = [{
     Runs the region for each number from 0 to `upper` - 1. Each unit runs the op
     by itself. If a unit consists of many threads, they divide the numbers among
-    them, and all of them see afterwards what the region has written. The
-    effects of the region for one number must therefore not depend on another
-    number. In the region, units neither wait for each other nor divide tasks.
+    them, and all of them see the writes of the region afterwards. The effects
+    of the region for one number must therefore not depend on another number. In
+    the region, units neither wait for each other nor divide tasks.
 
     ```mlir
     uprog.each %k < %n {

@@ -76,9 +76,9 @@ private:
   bool changed = false;
 };
 
-/// Checks that all units that a barrier in the program waits for reach the
-/// barrier. Also checks that all units that divide tasks among them reach the
-/// op that runs these tasks.
+/// Checks that each barrier in the program is reached by all units for which it
+/// waits, and that each op with divided tasks is reached by all units that
+/// divide them.
 LogicalResult verifyUniformity(ProgramOp program);
 
 } // namespace mlir::uprog

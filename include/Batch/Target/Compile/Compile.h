@@ -65,8 +65,8 @@ struct CompileOptions {
   std::string policyTable;
   std::vector<std::string> sizes;
   Device device = Device::CPU;
-  /// Executor of a mini-batch or of a share of it, on a device other than the
-  /// CPU.
+  /// Executor of a mini-batch, or of a share of a mini-batch, on a device other
+  /// than the CPU.
   Executor executor = Executor::Auto;
   /// Number of blocks in a cluster, from 1 to 16. 0 selects 16 if executor
   /// `auto` chooses clusters of 16 blocks, and 8 otherwise.

@@ -217,8 +217,8 @@ def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
   let summary = "Compute loop-invariant products before the loop";
   let description = [{
     A product in a loop (`scf.for`, `scf.while`, `rec.fold`, `rec.map`) whose
-    operands are constant in the loop is computed once, before the loop. The
-    tensor code that it needs moves with it. If the loop changes only some
+    operands are constant in the loop is computed once, before the loop. Tensor
+    code that the product needs moves with it. If the loop changes only some
     tensors of a concatenation, the product `W [a; b]` becomes `W1 a + W2 b`,
     and its invariant product is computed before the loop. The sum adds the same
     numbers, invariant ones first. If this changes their order, the bits of the

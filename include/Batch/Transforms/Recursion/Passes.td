@@ -119,7 +119,7 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
       %h = rec.match %l : !tree -> !vec {
       case @leaf(%x: !vec) {
         ...
-        %hl = math.exp %x : !vec                   // what @encode does
+        %hl = math.exp %x : !vec                   // the code of @encode
         ...
       }
       case @node(%ll: !tree, %lr: !tree) {
