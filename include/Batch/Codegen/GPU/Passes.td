@@ -76,7 +76,7 @@ def ConvertOperatorsToGPUPass
       %y = math.tanh %x : tensor<?x64xf32>
       uprog.yield %y : tensor<?x64xf32>
     }
-    // becomes, after uprog-stage-operators=target=gpu (input unchanged)
+    // becomes, after uprog-stage-operators=target=gpu, the input plus:
     gpu.module @device attributes {...} {
       func.func private @k.rows.stage0(
           %step: !llvm.ptr<1>, %packed: !llvm.ptr<1>, %unit: i64, %units: i64) ... {

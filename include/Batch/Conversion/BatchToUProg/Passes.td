@@ -60,7 +60,7 @@ def VectorizeKernelsPass
                          outs(%zero : tensor<8xf32>) -> tensor<8xf32>
       batch.yield %y : tensor<8xf32>
     }
-    // becomes (input unchanged)
+    // becomes the input plus:
     uprog.operator @k.rows of @k(
         %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
         %w: tensor<8x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
@@ -102,7 +102,7 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
         batch.return
       }
     }
-    // becomes (input unchanged)
+    // becomes the input plus:
     uprog.program @main.execute(%lanes: !batch.lanes) level(block) ... {
       batch.start_lanes %lanes @main.machine
       %last = uprog.while {
@@ -163,7 +163,7 @@ def ConvertBatchToUProgPass
       %h = batch.record @leaf(%word) depth(%d) : (index) -> !batch.handle
       return %h : !batch.handle
     }
-    // becomes (input unchanged)
+    // becomes the input plus:
     uprog.program @main.execute(%plan: !batch.plan) level(device) ... {
       %zero = arith.constant 0 : index
       %steps = uprog.plan_size %plan
@@ -236,7 +236,7 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
       %y = batch.invoke @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
       return %y : tensor<4xf32>
     }
-    // becomes, with level=device and instances=1 (input unchanged)
+    // becomes, with level=device and instances=1, the input plus:
     uprog.buffer @f.0 : tensor<4xf32> copies(1)
     ...
     uprog.program @main.instance.all_units(%i: index) level(device) {

@@ -174,7 +174,7 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
       } }
       return %h : !vec
     }
-    // becomes (input unchanged)
+    // becomes the input plus:
     func.func private @encode.inspect(%t: !tree) -> !batch.handle {
       ...
       case @node(%l: !tree, %r: !tree) {
