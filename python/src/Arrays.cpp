@@ -138,9 +138,9 @@ ArrayList::~ArrayList() {
     PyBuffer_Release(&buffer);
 }
 
-/// Adds an array by the buffer protocol, which takes a fraction of the time of
-/// DLPack; NumPy and JAX arrays support it. Returns false if the object does
-/// not.
+/// Adds an array through the buffer protocol, which takes a fraction of the
+/// time of DLPack. NumPy and JAX arrays support this protocol. Returns false if
+/// the object does not.
 bool ArrayList::addBuffer(nb::handle object, BatchArray &result) {
   if (!PyObject_CheckBuffer(object.ptr()))
     return false;
@@ -164,8 +164,8 @@ bool ArrayList::addBuffer(nb::handle object, BatchArray &result) {
   return true;
 }
 
-/// Returns the capsule of an object with __dlpack__, None if the object returns
-/// something else, and other objects unchanged. Nanobind marks a capsule as
+/// Calls __dlpack__ of an object. Returns the capsule, or None if the result is
+/// not a capsule. Returns other objects unchanged. Nanobind marks a capsule as
 /// used only if it receives the capsule itself. Otherwise, the memory of an
 /// object that returns the same capsule twice would be freed twice.
 static nb::object capsuleOf(nb::handle object) {
@@ -229,8 +229,8 @@ BatchArray ArrayList::add(nb::handle object, const char *what,
 static constexpr size_t alignment = 64;
 
 namespace {
-/// Free list of large memory blocks for results. The system takes longer to map
-/// new pages than to copy the data of a result.
+/// Free list of large memory blocks for results. Mapping new pages takes longer
+/// than copying the data of a result.
 class Blocks {
 public:
   char *take(size_t wanted);
@@ -248,7 +248,7 @@ private:
 
   static constexpr size_t smallest = 1 << 16, most = 16, mostBytes = 64 << 20;
   std::mutex mutex;
-  std::deque<char *> idle; ///< the oldest first
+  std::deque<char *> idle; ///< oldest first
   size_t bytes = 0;
 };
 } // namespace

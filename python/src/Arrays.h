@@ -31,9 +31,9 @@ public:
   ArrayList(const ArrayList &) = delete;
   ArrayList &operator=(const ArrayList &) = delete;
 
-  /// Adds the array of a field. `what` names it in messages. For type bfloat16,
-  /// which NumPy does not support, the array may have type int16 and the same
-  /// bits.
+  /// Adds the array of a field. `what` names the field in messages. For type
+  /// bfloat16, which NumPy does not support, the array may have type int16 and
+  /// the same bits.
   BatchArray add(nanobind::handle object, const char *what,
                  BatchElementType wanted);
 
@@ -44,7 +44,7 @@ private:
   BatchArray addArray(nanobind::handle object, const char *what);
 
   std::deque<std::vector<int64_t>> extents;
-  std::deque<Py_buffer> buffers; ///< they contain pointers to themselves
+  std::deque<Py_buffer> buffers; ///< a Py_buffer can point into itself
   std::vector<ReadArray> owned;
 };
 

@@ -1,4 +1,4 @@
-//===- Call.cpp - Calls with arguments that have been checked -------------===//
+//===- Call.cpp - Calls with checked arguments ----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,14 +13,15 @@ namespace nb = nanobind;
 using namespace batch::python;
 
 namespace {
-/// Takes a session from a list, and returns it to the list at the end.
+/// Session from a list of idle sessions, or a new one if the list is empty. The
+/// destructor adds it to the list.
 class BorrowedSession {
 public:
   BorrowedSession(nb::handle idle, nb::handle make)
       : idle(idle),
         session(nb::len(idle) ? idle.attr("pop")() : nb::object(make())) {}
   ~BorrowedSession() {
-    // Without memory for the list, the session is lost.
+    // If there is no memory for the list, the session is dropped.
     if (PyList_Append(idle.ptr(), session.ptr()) != 0)
       PyErr_Clear();
   }
@@ -39,7 +40,7 @@ class Call {
 public:
   /// idle: sessions that are not in use.
   /// make: function that returns a new session.
-  /// reads: position of each argument in the given values.
+  /// reads: for each argument, its position in the given values.
   /// types: types of the results.
   /// put: function that converts NumPy arrays to JAX arrays of these types.
   Call(nb::list idle, nb::object make, int64_t instances,
@@ -49,7 +50,7 @@ public:
         toNumpy(nb::module_::import_("numpy").attr("from_dlpack")),
         instances(instances), reads(std::move(reads)) {}
 
-  /// Returns the results, with this sharding, on these devices.
+  /// Runs the model. Returns the results with this sharding on these devices.
   nb::list run(const nb::sequence &given, nb::handle sharding,
                nb::handle devices) {
     const BorrowedSession session(idle, make);

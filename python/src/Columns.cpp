@@ -115,7 +115,7 @@ Element Element::of(const std::string &dtype, bool isIndex, bool isNode) {
 
 static nb::dlpack::dtype dlpackType(Element element) {
   using Code = nb::dlpack::dtype_code;
-  Code code = Code::Int; // NumPy has no type for the bits of bfloat16
+  Code code = Code::Int; // also for the bits of bfloat16
   if (element.kind == Element::Bool)
     code = Code::Bool;
   else if (element.kind == Element::Float)
@@ -323,7 +323,7 @@ bool Column::addFloat(nb::handle value) {
     write(number);
     return true;
   }
-  // NumPy numbers of other types.
+  // NumPy scalars of other types.
   Buffer buffer(value);
   if (!buffer || buffer->ndim != 0)
     return false;
@@ -361,7 +361,8 @@ bool Column::fits(const Py_buffer &view) const {
   }
 }
 
-/// Adds an array. Returns false if its element type or shape differs.
+/// Adds an array. Returns false if its element type or shape does not match the
+/// column.
 bool Column::addArray(nb::handle value, bool isList, ColumnUser &user) {
   Buffer buffer(value);
   if (!buffer || !fits(*buffer) ||

@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace batch::python {
-/// Returns a short text of an object, for messages. Raises no exception.
+/// Returns a short description of an object, for messages. Throws no exception.
 std::string shown(nanobind::handle object);
 
 /// Element type of a column.
@@ -26,7 +26,7 @@ struct Element {
 
   Kind kind;
   int bytes;
-  /// True if the runtime's integer type, which has the same bits, is signed.
+  /// True if the runtime's integer type with the same bits is signed.
   bool isSignedThere = true;
 };
 
@@ -35,9 +35,9 @@ class ColumnUser {
 public:
   virtual ~ColumnUser() = default;
 
-  /// Converts a value that is neither a number nor an array of the type, and
-  /// returns an array with its bits. If `isList` is true, the value is a whole
-  /// list, and the array has the bits of all its elements.
+  /// Converts a value that is neither a number nor an array of the column's
+  /// type. Returns an array with the bits of the result. If `isList` is true,
+  /// the value is a whole list, and the array has the bits of all its elements.
   virtual nanobind::object convert(nanobind::handle value, bool isList,
                                    const std::string &where) = 0;
   /// Returns the location of the value that is being added, for messages.
@@ -70,8 +70,8 @@ public:
   /// Removes all values except the first `rows`.
   void keep(int64_t rows);
 
-  /// Returns an array, and a list with an array of offsets for each level of
-  /// lists. The arrays own the memory.
+  /// Returns the array of elements, and a list with an array of offsets for
+  /// each level of lists. The arrays own their memory.
   nanobind::tuple take();
 
 private:
@@ -111,10 +111,11 @@ nanobind::object elementsOf(nanobind::handle list);
 /// Returns true if elementsOf() supports the object.
 bool isList(nanobind::handle object);
 
-/// Returns the text for a node with more children than its type declares.
+/// Returns the error message for a node with more children than its type
+/// declares.
 std::string tooMany(int64_t children, const std::string &type, int64_t arity);
 
-/// Returns an array that owns the memory.
+/// Return the numbers as an array that owns its memory.
 nanobind::object asArray(std::vector<int64_t> numbers);
 nanobind::object asArray(std::vector<int32_t> numbers);
 } // namespace batch::python

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Handles of the C API are classes. Arrays are any Python objects that support
-// DLPack or the buffer protocol. Convenience functions are written in Python,
-// on top of this module.
+// Each handle of the C API is a Python class. An array is any Python object
+// that supports DLPack or the buffer protocol. Convenience functions are Python
+// code on top of this module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -151,7 +151,8 @@ std::vector<Variant> Model::variants() const {
   return result;
 }
 
-/// Returns the element type of a parameter, or any type if the name is unknown.
+/// Returns the element type of a parameter, or an arbitrary type if the name is
+/// unknown.
 static BatchElementType typeOf(const BatchModel *model,
                                const std::string &name) {
   const int64_t count = batchModelCount(model, BATCH_PARAMETER);
@@ -235,8 +236,8 @@ Session::Session(nb::object owner, const Parameters &parameters, int threads,
 ///
 /// arguments: an array for each argument, or a pair of an array and a list with
 ///   the offsets of each level of lists.
-/// nodes: None, or the offsets of the nodes of instances, the variant of each
-///   node, and for each variant a list of such pairs.
+/// nodes: None, or a tuple of the node offsets of the instances, the variant of
+///   each node, and for each variant a list of arrays or pairs for its fields.
 /// explained: return a report of the run, as JSON.
 std::optional<std::string> Session::run(int64_t instances,
                                         const nb::list &arguments,
@@ -361,7 +362,7 @@ nb::object Session::readRows(int64_t number, bool bits, int64_t *offsets) {
                              nullptr};
   BatchStatus status;
   {
-    // For a few rows, releasing the lock takes longer than the copy.
+    // For a few rows, releasing the GIL takes longer than the copy.
     std::optional<nb::gil_scoped_release> release;
     if (bytes > (1 << 16))
       release.emplace();

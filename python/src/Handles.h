@@ -22,11 +22,12 @@
 #include <vector>
 
 namespace batch::python {
-/// Raises the error of a C API call.
+/// Throws a Python exception if a C API call failed.
 void check(BatchStatus status, const char *message);
 
-/// Raises the error of the preceding C API call. batchLastError() is not a
-/// default argument, because it could then be evaluated before the call.
+/// Throws a Python exception if the preceding C API call failed.
+/// batchLastError() is not a default argument, because it could then be
+/// evaluated before the call.
 inline void check(BatchStatus status) { check(status, batchLastError()); }
 
 /// Releases an object that a C API function created.
@@ -89,7 +90,7 @@ struct Cancellation {
   std::unique_ptr<BatchCancellation, Free<batchCancellationFree>> handle;
 };
 
-/// Scope in which an interrupt ends runs with this cancellation.
+/// Scope in which an interrupt requests this cancellation.
 class Interruptible {
 public:
   explicit Interruptible(BatchCancellation *run);
@@ -118,7 +119,7 @@ struct Session {
   /// returns the first row of each instance, else None. `bits`: return bfloat16
   /// as int16, because NumPy does not support it.
   nanobind::tuple read(int64_t number, bool bits);
-  /// Returns the rows of an output that is not ragged in new memory.
+  /// Returns the rows of a dense output in new memory.
   nanobind::object readDense(int64_t number) {
     return readRows(number, false, nullptr);
   }
@@ -129,9 +130,9 @@ private:
   nanobind::object readRows(int64_t number, bool bits, int64_t *offsets);
 };
 
-/// Adds the class of calls to the module.
+/// Adds the class Call to the module.
 void defineCall(nanobind::module_ &module);
-/// Adds the class of streams to the module.
+/// Adds the class Stream to the module.
 void defineStream(nanobind::module_ &module);
 /// Adds the functions that read nodes to the module.
 void defineNodes(nanobind::module_ &module);

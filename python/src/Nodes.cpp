@@ -30,13 +30,13 @@ using namespace batch::python;
 
 /// Maximum depth of nodes. Views can create an unlimited number of nodes.
 static constexpr size_t mostOpen = 1 << 22;
-/// Maximum number of nodes of an instance in types whose nodes are not shared.
-/// Memory suffices for more, but a few objects with many paths through them
-/// would take too long.
+/// Maximum number of nodes of an instance in types without sharing. Memory
+/// suffices for more, but a few objects can be on so many paths that the
+/// traversal would take too long.
 static constexpr size_t mostUnshared = 1 << 24;
 /// Maximum number of views that are applied to an object.
 static constexpr int mostViews = 100;
-/// Number of steps that a message contains from each end of a path.
+/// Number of steps that a message shows at each end of a path.
 static constexpr size_t shownSteps = 8;
 
 namespace {
@@ -395,7 +395,7 @@ void NodeWalk::walk(nb::handle root, Argument &own) {
   own.roots.addNodes(results.data());
 }
 
-/// Starts to read a value, to which the caller holds a reference.
+/// Starts to read a value. The caller holds a reference to it.
 void NodeWalk::visit(PyObject *value, int dataType, int lists) {
   if (lists == 0) {
     open(value, dataType);
@@ -558,8 +558,8 @@ void NodeWalk::pause() {
     throw nb::python_error();
 }
 
-/// Checks whether a node is part of itself. This runs whenever the depth of the
-/// stack has doubled, because the depth of a traversal of a cycle has no limit.
+/// Checks whether a node is part of itself. Runs whenever the depth of the
+/// stack has doubled, because the traversal of a cycle would never end.
 void NodeWalk::checkCycle() {
   checkAt = 2 * stack.size();
   struct Hash {
@@ -663,7 +663,8 @@ Reader NodeWalk::makeReader(PyTypeObject *cls, DataType &type) {
     result.function = std::move(made);
     return result;
   }
-  // The name of the variant, and for each field its name and class attribute.
+  // `made` has the name of the variant, and for each field its name and class
+  // attribute.
   result.form = Reader::Fields;
   for (int v : type.variants)
     if (variants[v].name.equal(made[0]))
@@ -736,7 +737,7 @@ void NodeWalk::refuse(PyObject *value, const DataType &type) const {
                            .c_str());
 }
 
-/// Adds the location of the node to an error of the user's code.
+/// Adds the location of the node to an exception that the user's code raised.
 void NodeWalk::addNote(nb::python_error &error) const {
   if (!argument || !error.matches(PyExc_Exception))
     return;

@@ -13,8 +13,8 @@
 #include <string>
 
 namespace batch::python {
-/// Returns an object as a T, without a conversion. Raises a TypeError that
-/// `what` is expected.
+/// Returns an object as a T without a conversion. If it is not a T, raises a
+/// TypeError that expects `what`.
 template <class T>
 T as(nanobind::handle object, const std::string &what) {
   T result;
@@ -25,8 +25,8 @@ T as(nanobind::handle object, const std::string &what) {
   throw nanobind::type_error(("expected " + what + ", got " + type).c_str());
 }
 
-/// Returns a tuple of `count` parts. Raises a TypeError that `what` is
-/// expected.
+/// Returns the object as a tuple of `count` elements. If it is not one, raises
+/// a TypeError that expects `what`.
 inline nanobind::tuple partsOf(nanobind::handle object, size_t count,
                                const std::string &what) {
   auto result = as<nanobind::tuple>(object, what);

@@ -12,10 +12,10 @@
 namespace nb = nanobind;
 using namespace batch::python;
 
-// The Python handler of a signal only records it, and Python reads the record
-// when a call returns to the interpreter. Until then, a run would continue.
-// While the main thread runs a model, the handler below is installed. It
-// requests the end of the run and then calls the Python handler.
+// Python's signal handler only records a signal. Python reads the record when a
+// call returns to the interpreter, so a run would continue to its end. While
+// the main thread runs a model, the handler below is installed. It requests the
+// end of the run and then calls Python's handler.
 
 namespace {
 std::atomic<BatchCancellation *> interrupted{nullptr};

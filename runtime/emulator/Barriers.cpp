@@ -17,8 +17,7 @@ using namespace batchrt::emulator;
 // Barriers
 //===----------------------------------------------------------------------===//
 
-/// Checks that all lanes of a warp perform the same operation, which they
-/// perform together.
+/// Checks that all lanes of a warp perform the same operation.
 void Grid::checkConverged(Thread *lanes, int64_t size) {
   for (int64_t i = 1; i < size; ++i)
     if (lanes[i].where != lanes[0].where &&
@@ -208,8 +207,7 @@ void Grid::multiply(Thread &thread, int64_t elementBits, int64_t k,
            concat("matrix multiplication requires a warp of ", warpSize,
                   " threads, got ", size));
     int64_t perRegister = 32 / elementBits;
-    int64_t columns = 4 * perRegister; // columns of k in a register of all
-                                       // lanes
+    int64_t columns = 4 * perRegister; // columns of `a` in a warp's register
     float left[16][16], right[16][8];
     for (int64_t lane = 0; lane < warpSize; ++lane) {
       int64_t g = lane / 4, t = lane % 4;

@@ -18,8 +18,8 @@ static constexpr uint64_t switchTime = 10;
 /// deadlocked.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
 /// Number of returns to the same atomic load after which a thread polls.
-/// Barriers of all blocks read the clock at every 16th iteration, which is one
-/// of these returns.
+/// Barriers of all blocks read the clock in every 16th iteration, so within
+/// this number.
 static constexpr int returnsOfPoll = 16;
 
 Grid::Grid(GlobalMemory &memory, EmulatorCounters &counters,
@@ -169,8 +169,8 @@ uint32_t Grid::endTime() const {
 // A thread polls if it has returned to an atomic load several times while
 // nothing changed: no memory was written, and no thread has reached a barrier
 // or exited. Once all runnable threads poll, nothing can change any more. The
-// load to wait for is chosen anew after 1, 2, 4, ... loads, so that it is
-// eventually a load of the loop (Brent's cycle detection).
+// load to wait for is chosen anew after 1, 2, 4, ... loads, so it is eventually
+// a load of the loop (Brent's cycle detection).
 
 void Grid::poll(Thread &thread, const void *address, const char *where) {
   if (thread.polledAt != changes) {

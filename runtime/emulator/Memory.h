@@ -17,13 +17,13 @@
 
 namespace batchrt::emulator {
 
-/// How an operation uses memory.
+/// Memory access of an operation.
 struct Access {
   bool reads, writes, atomic;
   const char *where;
 };
 
-/// The error of an access.
+/// Error that an access reveals.
 struct Finding {
   enum Kind { Nothing, Unwritten, ReadOnly, Race } kind = Nothing;
   uint64_t offset = 0; ///< offset of the word or byte in the region
@@ -33,8 +33,8 @@ struct Finding {
   const char *otherWhere = nullptr;
 };
 
-/// A range of memory and, for every word of four bytes, its last write and
-/// reads. Words that are accessed bytewise have these for every byte.
+/// A range of memory, with the last write and the reads of every word of four
+/// bytes. A word that is accessed bytewise has these for every byte.
 class Region {
 public:
   Region(uintptr_t base, size_t bytes, std::string name, RegionUse use);
@@ -55,7 +55,7 @@ public:
   void markUnwritten(uintptr_t address, size_t length);
   /// Returns the offset of the first byte that was never written, or -1.
   int64_t findUnwritten(uintptr_t address, size_t length) const;
-  /// Forgets everything.
+  /// Marks all bytes as neither read nor written.
   void reset();
 
 private:
@@ -79,7 +79,7 @@ private:
     void operator()(void *memory) const { std::free(memory); }
   };
 
-  // Check one cell in the same way. Return false if there is a finding.
+  // Check an access to one cell. Return false if there is a finding.
   bool recordAccess(const ThreadClock &thread, Cell &cell, const Access &access,
                     Finding &finding);
   bool checkReaders(const ThreadClock &thread, const Cell &cell,
@@ -95,7 +95,7 @@ private:
   size_t bytes;
   std::string name;
   bool readOnly;
-  bool written = false; ///< true even if no cell has a write
+  bool written = false; ///< true after the host has written the whole region
   /// Allocated as zeros, so untouched pages use no memory.
   std::unique_ptr<Cell[], Free> cells;
   std::vector<std::array<Cell, 4>> splits;

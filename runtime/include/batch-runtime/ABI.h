@@ -27,11 +27,11 @@
 // Rows. A tensor with shape [d0, ..., dn] is stored as its elements in
 // row-major order, with the last dimension padded to a multiple of 64 bytes.
 // The contents of padding are undefined. Tables, sources and arenas are arrays
-// of such rows. The descriptor may specify a layout for a table. The elements
-// of its rows are then stored in another order, also in results of unbatched
-// code, and "t*rowBytes" below is then the offset of slot t. The rows of a
-// parameter follow BATCH_ROWS_PREFIX bytes that begin with its first extent, an
-// int64_t.
+// of such rows. The descriptor may specify a layout for a table. Rows of the
+// table, and the same results of unbatched code, then have their elements in
+// another order. In this case, "t*rowBytes" below is the offset of slot t.
+// BATCH_ROWS_PREFIX bytes precede the rows of a parameter. They begin with its
+// first extent, an int64_t.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +55,7 @@ extern "C" {
 typedef struct BatchContext BatchContext;
 struct BatchEmulatorThread;
 
-/// Error codes for `fail`, with the meaning of its two values.
+/// Error codes of `fail`. The comments describe its arguments a and b.
 typedef enum BatchError {
   BATCH_ERROR_ROW_OUT_OF_BOUNDS = 1, ///< a: index, b: source number
   BATCH_ERROR_STACK_OVERFLOW = 2,    ///< a, b unused
@@ -103,12 +103,12 @@ typedef struct BatchSource {
   int64_t rowBytes;
 } BatchSource;
 
-/// The rows that one operand of a step reads. For ragged operands row i of task
-/// t is entry offsets[t] + i.
+/// The rows that one operand of a step reads. For ragged operands, row i of
+/// task t is entry offsets[t] + i.
 ///   gather      row t is at base + ((const int32_t *)rows)[t]*rowBytes
 ///   rows        row t is at ((const char *const *)rows)[t]
 ///   scalar      the cell of task t is ((const int64_t *)rows)[t]
-/// The compiler fixes one of these for each operand of a kernel.
+/// The compiler selects one of these accesses for each operand of a kernel.
 typedef struct BatchOperand {
   const char *base;
   const void *rows;
@@ -117,7 +117,7 @@ typedef struct BatchOperand {
 
 /// One batch: `count` tasks of one kernel. Result r of task t is written to
 /// results[r] + t*(its rowBytes times the number of results of the kernel that
-/// share its table), or to ((char *const *)results[r])[t]. The compiler fixes
+/// share its table), or to ((char *const *)results[r])[t]. The compiler selects
 /// one of the two for each result of a kernel. If results[r] is null, the
 /// result is written into the row of the operand that the descriptor specifies
 /// (`inPlace`), and only a part of that row changes. Steps without a barrier
@@ -172,7 +172,8 @@ typedef struct BatchLanes {
   int64_t frame;         ///< number of blocks in the frames below the current
                          ///< one; 0 without frames
   int64_t count;         ///< lanes that run the current block
-  int64_t masked;        ///< 1: it runs on all lanes; others' results are lost
+  int64_t masked;        ///< 1: it runs on all lanes, but only the lanes that
+                         ///< wait for it keep the results
   int64_t *instances;    ///< indexed by lane; -1: none
   int64_t *blocks;       ///< for each lane: the block it waits for, counted
                          ///< from the first frame; -1: none
@@ -191,9 +192,9 @@ typedef struct BatchLanes {
   int64_t *laneRuns;      ///< for each block: total number of lanes that ran it
   int64_t *ends;          ///< for each instance: a BatchLaneEnd and its block,
                           ///< or 0
-  int64_t lowCost;        ///< blocks that cost less run first, without a state
-  const int64_t *states;  ///< hash table of states: the hash, 0 if the slot is
-                          ///< free; the block that runs next, -1 if it is free
+  int64_t lowCost;        ///< blocks that cost less run first, in any state
+  const int64_t *states;  ///< hash table of states: a hash (0: free slot), and
+                          ///< the block that runs next (-1: free slot)
   int64_t lastSlot;       ///< last slot of the table, whose size is a power of
                           ///< two
   int64_t unknownStates;  ///< steps in states that the table lacks
@@ -216,9 +217,9 @@ typedef enum BatchBlockChoice {
 typedef struct BatchUnit {
   char *own;    ///< buffers of the instances that the unit runs by itself, and
                 ///< on a device the steps of all its tasks
-  char *common; ///< buffers of the instances that all units run together, up
-                ///< to the descriptor's `capacity` at once; if that is more
-                ///< than one, `setBytes` bytes precede it
+  char *common; ///< buffers of the instances that all units run together, up to
+                ///< the descriptor's `capacity` at once. If the capacity is
+                ///< more than one, `setBytes` bytes precede this address
   int64_t numInstances;
   int64_t maxRounds; ///< maximum number of rounds of an instance
   int64_t *ends;     ///< for each instance: 0 for success, or the 1-based
@@ -227,8 +228,8 @@ typedef struct BatchUnit {
   int64_t tasks;     ///< tasks that the unit counts as its own
   int64_t shares;    ///< tasks of which it ran a share; only the first unit's
                      ///< count is used
-  int64_t batches;   ///< steps of `tasks`
-  int64_t sharedBatches; ///< steps of `shares`
+  int64_t batches;   ///< steps that run `tasks`
+  int64_t sharedBatches; ///< steps that run `shares`
   int64_t barriers;      ///< barriers that it counts for all units
   int64_t copiedBytes;   ///< bytes copied of arguments that change, and of
                          ///< results
@@ -244,7 +245,7 @@ struct BatchContext {
 #include "batch-runtime/ContextFields.def"
 };
 
-/// The steps of one mini-batch, or of a part of it that depends on no other.
+/// The steps of one mini-batch, or of a part that depends on no other part.
 typedef struct BatchPlan {
   const BatchStep *steps;
   int64_t numSteps;
@@ -295,9 +296,9 @@ typedef struct BatchDeviceControl {
   uint32_t padding0[31];
   uint32_t timedOut; ///< 1: a block has waited too long, and all blocks have
                      ///< exited
-  uint32_t step;     ///< step of the plan that this block was at
-  uint32_t barrier;  ///< barrier at which this block waited, from 1
-  uint32_t block;    ///< number of this block
+  uint32_t step;     ///< step of the plan that `block` was at
+  uint32_t barrier;  ///< barrier at which `block` waited, from 1
+  uint32_t block;    ///< number of the first block that waited too long
   BatchIndexError indexError;
   uint32_t padding1[24];
   BatchBlockControl ofBlocks[1]; ///< one for each block
@@ -318,7 +319,7 @@ typedef struct BatchObject {
   /// PTX.
   const char *deviceCode;
   uint64_t deviceCodeSize;
-  /// The same for the emulator: runs one GPU thread (EmulatorABI.h).
+  /// Device code for the emulator: runs one GPU thread (EmulatorABI.h).
   void (*emulate)(struct BatchEmulatorThread *, void *const *arguments);
 } BatchObject;
 

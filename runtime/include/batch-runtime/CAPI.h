@@ -58,7 +58,8 @@ typedef struct BatchModel BatchModel;
   batchModelOpenVersion(BATCH_ABI_VERSION, path, model)
 BatchStatus batchModelOpenVersion(int32_t version, const char *path,
                                   BatchModel **model);
-/** Uses an object that is linked into the program and exists as long as it. */
+/** Uses an object that is linked into the program and exists until the program
+ * ends. */
 BatchStatus batchModelAdopt(const BatchObject *object, BatchModel **model);
 void batchModelFree(BatchModel *model);
 
@@ -113,7 +114,7 @@ int64_t batchModelCount(const BatchModel *model, BatchFieldKind kind);
 BatchStatus batchModelField(const BatchModel *model, BatchFieldKind kind,
                             int64_t number, BatchField *field);
 
-/** A kind of nodes of a data type. */
+/** A variant of a data type: one kind of its nodes. */
 typedef struct BatchVariant {
   const char *name;
   const char *dataType;
@@ -155,8 +156,8 @@ BatchStatus batchParametersBind(const BatchModel *model, int64_t count,
                                 const char *const *names,
                                 const BatchArray *arrays,
                                 BatchParameters **parameters);
-/** Binds all parameters from a safetensors file. Its floats and integers are
- * converted. */
+/** Binds all parameters from a safetensors file. Floats and integers are
+ * converted to the types of the parameters. */
 BatchStatus batchParametersRead(const BatchModel *model, const char *path,
                                 BatchParameters **parameters);
 void batchParametersFree(BatchParameters *parameters);
@@ -249,10 +250,10 @@ void batchCancellationReset(BatchCancellation *cancellation);
 BatchStatus batchSessionRun(BatchSession *session, const BatchInputs *inputs,
                             const BatchCancellation *cancellation);
 
-/** Runs a mini-batch like batchSessionRun, and traces it. Outputs are also
- * available then. Sets `text` to a JSON object that reports how many instances
- * ran each kernel or block together (docs/reference/formats.md). It is valid
- * until the session's next call. Unsupported for objects of a device. */
+/** Runs a mini-batch like batchSessionRun, and traces it. The outputs remain
+ * available. Sets `text` to a JSON object that reports how many instances ran
+ * each kernel or block together (docs/reference/formats.md). It is valid until
+ * the session's next call. Unsupported for objects for a device. */
 BatchStatus batchSessionExplain(BatchSession *session,
                                 const BatchInputs *inputs,
                                 const BatchCancellation *cancellation,

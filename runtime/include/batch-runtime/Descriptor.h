@@ -59,8 +59,8 @@ struct Variant {
 struct AdtInfo {
   std::string name;
   std::string kind; ///< sequence, tree, dag, or empty: not declared
-  /// The maximum number of children of its own ADT that a node has, or -1 if it
-  /// is not declared.
+  /// The maximum number of children of its own ADT that a node may have, or -1
+  /// if it is not declared.
   int64_t arity = -1;
   std::vector<Variant> variants;
 
@@ -158,9 +158,9 @@ struct KernelInfo {
   bool deferred = false; ///< no wait depends on it
   std::vector<OperandInfo> operands;
   std::vector<ResultInfo> results;
-  /// For results that have no table, which are those of blocks of a lockstep
-  /// program: their sizes in bytes, and the operands in whose rows they may be
-  /// stored, or -1 for none.
+  /// For results without a table, which are those of blocks of a lockstep
+  /// program: the size in bytes, and the operand in whose row the result may be
+  /// stored, or -1.
   std::vector<int64_t> resultBytes;
   std::vector<int> resultRoots;
   int64_t copiedBytes = 0; ///< per task, for inserts that are never in place
@@ -168,11 +168,11 @@ struct KernelInfo {
   std::vector<RaggedScratch> raggedScratch;
   WorkerScratch workerScratch;
   int64_t recordCells = 1;
-  /// The fewest tasks that are worth a barrier of workers.
+  /// The minimum number of tasks that justifies a barrier of workers.
   int64_t shareTasks = 1;
 };
 
-/// How the persistent kernel for a device is launched.
+/// Launch configuration of the persistent kernel for a device.
 struct LaunchInfo {
   std::string kernel;   ///< its symbol
   std::string chip;     ///< the chip of the code; empty for the emulator
@@ -222,7 +222,7 @@ struct ReplicateInfo {
   int64_t nodeValues = 0; ///< new nodes for each node of the input
 
   /// Return the number of bytes that all units need to run `instances`
-  /// instances together: in front of BatchUnit::common, and from there on.
+  /// instances together: in front of BatchUnit::common, and from it on.
   int64_t bytesBefore(int64_t instances) const {
     return instances > 1 && capacity > 1 ? setBytes : 0;
   }
@@ -267,7 +267,7 @@ struct Descriptor {
                                                       : nullptr;
   }
 
-  /// Parses and checks the text; raises an Error.
+  /// Parses and checks the text. Raises an Error if it is invalid.
   explicit Descriptor(const char *text);
   Descriptor(const Descriptor &) = delete;
   Descriptor &operator=(const Descriptor &) = delete;

@@ -54,7 +54,7 @@ BATCH_KEY(inspect)
 BATCH_KEY(execute)
 BATCH_KEY(unbatched)
 
-// Types: a scalar is its name, others are objects.
+// Types. A scalar type is a string with its name; other types are objects.
 BATCH_KEY(type)
 BATCH_KEY(adt)
 BATCH_KEY(list)
@@ -97,7 +97,7 @@ BATCH_KEY(offset)
 BATCH_KEY(digits)
 BATCH_KEY(run)
 
-// `kernels`. Kinds of operands are `rows` and those below (BatchOperand).
+// `kernels`. Kinds of operands are `rows`, `gather`, `scalar` (BatchOperand).
 BATCH_KEY(gather)
 BATCH_KEY(scalar)
 BATCH_KEY(phase)
@@ -128,7 +128,7 @@ BATCH_KEY(stackBytes)
 BATCH_KEY(topBytes)
 BATCH_KEY(kernel)
 
-// `replicate`, with `bytes`.
+// `replicate`, which also has `bytes`.
 BATCH_KEY(tasks)
 BATCH_KEY(capacity)
 BATCH_KEY(memberBytes)
@@ -139,7 +139,7 @@ BATCH_KEY(nodeBytes)
 BATCH_KEY(nodeCells)
 BATCH_KEY(nodeValues)
 
-// `device`, with `kernel` by name.
+// `device`, where `kernel` is a name.
 BATCH_KEY(chip)
 BATCH_KEY(executor)
 BATCH_KEY(blockSize)

@@ -23,7 +23,7 @@ namespace batchrt {
 
 struct Watchdog;
 
-/// Handles that have a meaning only for their device.
+/// Handles that are valid only for their device.
 using DeviceKernel = uint64_t;
 using DeviceEvent = uint64_t;
 /// A stream runs its work in order. Stream 0 is the device's own stream.
@@ -49,7 +49,8 @@ struct DeviceCode {
   std::string chip;   ///< target of the code; for messages, may be empty
 };
 
-/// How a kernel is launched. All blocks run at the same time, or none.
+/// Launch configuration of a kernel. Either all blocks run at the same time, or
+/// none.
 struct LaunchShape {
   int64_t blocks = 1;
   int64_t blockSize = 256;
@@ -81,8 +82,8 @@ public:
   /// that tracks writes treats the memory as unwritten.
   virtual void discard(uint64_t /*address*/, size_t /*bytes*/) {}
   /// Declares that kernels access only these regions of the memory until it is
-  /// discarded. Each region begins at a multiple of 4. A device that checks all
-  /// accesses reports any others as errors.
+  /// discarded. Each region begins at a multiple of 4. A device that checks
+  /// accesses reports all others as errors.
   virtual void divide(uint64_t /*address*/,
                       const std::vector<DeviceRegion> & /*regions*/) {}
   /// Allocates host memory that is copied without blocking the caller.

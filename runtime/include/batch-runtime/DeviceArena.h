@@ -21,7 +21,7 @@ namespace batchrt {
 /// those beyond the end of a region.
 class RegionLayout {
 public:
-  /// Clears `regions`. add() appends the regions that are not empty to it.
+  /// Clears `regions`. add() appends each region that is not empty.
   RegionLayout(std::vector<DeviceRegion> &regions, size_t alignment)
       : regions(regions), alignment(alignment) {
     regions.clear();
@@ -43,8 +43,8 @@ private:
   size_t top = 0;
 };
 
-/// A range of device memory that is allocated from its start, and staging
-/// memory for the beginning of the range, at the same offsets.
+/// Bump allocator for a range of device memory, with staging memory for the
+/// beginning of the range, at the same offsets.
 class DeviceArena {
 public:
   struct Counts {
@@ -58,9 +58,9 @@ public:
   DeviceArena(const DeviceArena &) = delete;
   DeviceArena &operator=(const DeviceArena &) = delete;
 
-  /// Starts over, with a capacity of `bytes` bytes and staging memory for the
-  /// first `staged` of them. If the arena has to grow, its contents are lost.
-  /// No work that uses it may be in progress.
+  /// Frees all allocations. Then ensures a capacity of `bytes` bytes, with
+  /// staging memory for the first `staged` of them. If the arena has to grow,
+  /// its contents are lost. No work that uses the arena may be in progress.
   void reset(size_t bytes, size_t staged);
   /// Allocates `bytes` bytes and returns their offset, a multiple of 256.
   size_t allocate(size_t bytes);

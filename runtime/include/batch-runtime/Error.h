@@ -33,7 +33,8 @@ template <class... Parts>
   throw Error(concat(parts...));
 }
 
-/// Returns "[4,256]"; an extent of -1 is printed as "?".
+/// Returns a shape as text, such as "[4,256]". An extent of -1 is printed as
+/// "?".
 template <class Shape>
 std::string shapeName(const Shape &shape) {
   std::string text = "[";

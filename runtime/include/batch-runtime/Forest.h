@@ -68,7 +68,7 @@ struct Forest {
   std::vector<int64_t> lines;            ///< line of each instance in its file
   std::vector<TensorCell> tensors;
 
-  /// Return the size in bytes of the input alone, and of all reserved memory.
+  /// Return the size in bytes of the input, and of all reserved memory.
   size_t inputBytes() const;
   size_t bytes() const;
 };
@@ -107,8 +107,8 @@ public:
   /// leading dimension.
   std::pair<int64_t, int64_t> rows(const Type &type, const std::string &name,
                                    bool list);
-  /// Appends rows of zeros, including their padding. The caller sets the
-  /// elements. Their addresses change when more rows are added.
+  /// Appends rows of zeros, including padding, for the caller to fill in. The
+  /// address changes when more rows are added.
   char *addRows(const Type &type, int64_t count);
   char *addRow(const Type &type) { return addRows(type, 1); }
   /// Appends a row with the given elements and returns its number.

@@ -16,8 +16,9 @@
 
 namespace batchrt {
 
-/// Results that must outlive a plan if other plans of the run follow: handles
-/// of results that are needed after the plan, or until the end of the run.
+/// Handles of the results that must outlive a plan if other plans of the run
+/// follow: those that are needed after the plan, and those that are needed
+/// until the end of the run.
 struct LiveOutRows {
   std::vector<int64_t> liveOut, pinned;
 };
@@ -33,7 +34,7 @@ public:
   static constexpr int32_t pinned = INT32_MAX;
 
   void clear() { ranges.clear(); }
-  /// Begins a plan, when the pool has `rows` rows: no row has a reader yet.
+  /// Begins a plan. The pool has `rows` rows, and no row has a reader yet.
   void begin(int64_t rows);
   /// Records that a task reads a row in `epoch`, or that the row is live or
   /// pinned after the plan. Has no effect on rows that are not held.

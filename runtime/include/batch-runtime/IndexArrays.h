@@ -53,8 +53,8 @@ public:
 private:
   class PartWriter;
   /// Positions where a part's rows of a ragged operand in a step begin: in the
-  /// operand's array, and in the step of all parts. At first, `begin` is the
-  /// number of these rows.
+  /// operand's array, and in the step of all parts. Before placeRaggedRows(),
+  /// `begin` is the number of these rows.
   struct RaggedRows {
     int64_t begin, inStep;
   };

@@ -49,8 +49,8 @@ public:
 
   // Functions for lanes, on any worker.
 
-  /// Returns the number of instances that wait for a lane, as compiled code
-  /// reads it.
+  /// Returns the address of the number of instances that wait for a lane.
+  /// Compiled code reads this number.
   const int64_t *ready() const {
     return reinterpret_cast<const int64_t *>(&waiting);
   }

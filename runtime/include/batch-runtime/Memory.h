@@ -29,8 +29,8 @@ public:
   /// Reserves `bytes` bytes; the contents are lost if the buffer grows. `what`
   /// names the purpose in the out-of-memory message.
   char *reserve(size_t bytes, const char *what);
-  /// Like reserve(), for memory that may stay mostly unwritten: takes only
-  /// address space at first, and a page once something is written to it.
+  /// Like reserve(), but for memory that may stay mostly unwritten: reserves
+  /// address space, and a page uses memory only once it is written.
   char *reserveAddresses(size_t bytes, const char *what);
   /// Like reserve(), but keeps the first `used` bytes.
   char *grow(size_t bytes, size_t used, const char *what);
@@ -49,8 +49,7 @@ private:
   size_t mapped = 0; ///< bytes from mmap, 0: from posix_memalign
 };
 
-/// The bump arena of the unbatched code: chunks that are kept and reused after
-/// a reset.
+/// The bump arena of the unbatched code. A reset keeps its chunks for reuse.
 class BumpArena {
 public:
   /// Starts over in the first chunk.
@@ -59,7 +58,8 @@ public:
   /// The rest of that chunk is used for later requests.
   char *grow(BatchContext &context, size_t bytes);
   /// Frees all memory allocated since the arena's top was `mark`, except
-  /// `count` rows (addresses). Rows allocated after the mark move to it.
+  /// `count` rows. Moves rows that were allocated after the mark, and updates
+  /// their addresses in `rows`.
   void keep(BatchContext &context, char *mark, int64_t *rows,
             const int64_t *bytes, size_t count);
   size_t capacity() const;
@@ -90,8 +90,8 @@ public:
   size_t size() const { return bytes; }
   /// Returns true if the stack was created for `size` bytes.
   bool isFor(size_t size) const { return size == wanted; }
-  /// Returns the lowest address that compiled code may reach: runtime functions
-  /// that it calls need some space below.
+  /// Returns the lowest address that compiled code may reach. The space below
+  /// it is for runtime functions that compiled code calls.
   int64_t limit() const {
     return reinterpret_cast<int64_t>(bottom() + reserved);
   }
@@ -103,8 +103,8 @@ private:
   size_t guard = 0, bytes = 0;
 };
 
-/// A stack that is borrowed for the lifetime of this object: one that was
-/// returned before, or a new one. Sessions that are not running hold no stacks.
+/// A stack that is borrowed for the lifetime of this object: a spare one, or a
+/// new one. Sessions that are not running hold no stacks.
 class BorrowedStack {
 public:
   explicit BorrowedStack(size_t bytes);
@@ -122,8 +122,8 @@ private:
 
 struct FiberEntry;
 
-/// Code that runs on its own stack and can be left at any point, for good or
-/// until resume().
+/// Code that runs on its own stack. At any point, it can be suspended until
+/// resume(), or abandoned.
 class Fiber {
 public:
   explicit Fiber(FiberStack &stack) : stack(stack) {}
@@ -133,10 +133,9 @@ public:
   bool run(void (*body)(void *), void *argument);
   /// Resumes a suspended body. Returns the same values as run().
   bool resume();
-  /// Leaves the running body until resume().
+  /// Suspends the running body until resume().
   void suspend();
-  /// Leaves the running body for good. Its frames are abandoned; no destructors
-  /// run.
+  /// Abandons the running body and its frames. No destructors run.
   [[noreturn]] void leave();
 
 private:
@@ -153,8 +152,8 @@ private:
   std::unique_ptr<void, EndTracking> insideTracking;
 };
 
-/// The results of calls, by function and argument cells: open addressing over a
-/// pool of cells. Clearing takes constant time.
+/// Hash table of the results of calls, by function and argument cells. Uses
+/// open addressing over a pool of cells. Clearing takes constant time.
 class MemoTable {
 public:
   void clear();
@@ -164,7 +163,7 @@ public:
   /// not find the call until store() adds its results.
   bool begin(int64_t function, const int64_t *key, int64_t keySize,
              int64_t resultCount);
-  /// Allows all calls that began to begin again, because some will not finish.
+  /// Lets all unfinished calls begin again, because some will not finish.
   void forgetBegun() { ++attempt; }
   void store(int64_t function, const int64_t *key, int64_t keySize,
              const int64_t *results, int64_t resultCount);
