@@ -16,7 +16,7 @@
 
 namespace batchrt {
 
-/// One named output, its rows stacked over instances in input order.
+/// A named output: the rows of all instances, stacked in input order.
 struct Output {
   std::string name;
   DType type = DType::F32;
@@ -43,14 +43,14 @@ void copyRows(const Session &session, const std::vector<RowSource> &sources,
               DType type, const std::vector<int64_t> &rowShape, char *to,
               const int64_t *strides);
 
-/// Collects the results of an entry. A tensor or scalar result is one output
-/// with its name. A list is one ragged output, and so is a tensor whose rows
-/// another result counts. An ADT result is one ragged output for each name of a
-/// tensor or scalar field. Its rows are in post-order: depth-first from the
-/// root, fields in declared order, a shared node at its first visit. If two
-/// results have fields with the same name, the outputs are named RESULT.FIELD.
-/// If the variants of a result disagree on a field's type, they are named
-/// VARIANT.FIELD.
+/// Collects the results of an entry. A tensor or scalar result becomes one
+/// output with its name. A list becomes one ragged output, as does a tensor
+/// whose number of rows is another result. An ADT result becomes one ragged
+/// output for each name of a tensor or scalar field. Its rows are in
+/// post-order: depth-first from the root, fields in declared order, a shared
+/// node at its first visit. If two results have fields with the same name, the
+/// outputs are named RESULT.FIELD. If the variants of a result disagree on a
+/// field's type, they are named VARIANT.FIELD.
 class OutputCollector {
 public:
   explicit OutputCollector(const Descriptor &descriptor);
@@ -68,8 +68,8 @@ public:
     return sources[output];
   }
   const std::vector<Output> &outputs() const { return list; }
-  /// Returns the entry's result that an output stores, or -1 for fields of ADT
-  /// values.
+  /// Returns the number of the entry's result that an output stores, or -1 for
+  /// fields of ADT values.
   int resultOf(size_t output) const;
   /// Writes all outputs to a file. On failure, no partial file is left.
   void write(const std::string &path) const;
@@ -93,7 +93,7 @@ private:
   // The traversal.
   struct Visit {
     int64_t node;
-    size_t mark; ///< its children are those on the stack above
+    size_t mark; ///< its children are above this position in `children`
   };
   std::vector<Visit> path;
   std::vector<int64_t> children;
@@ -113,8 +113,9 @@ struct Difference {
   std::optional<std::string> first;
 };
 
-/// Compares outputs with a reference: bit for bit (-0 equals +0, NaN equals
-/// NaN), or with a tolerance on |a-b| / max(|b|, rms of the reference output).
+/// Compares outputs with a reference: with a tolerance on
+/// |a-b| / max(|b|, rms of the reference output), or without one bit for bit,
+/// except that -0 equals +0 and NaN equals NaN.
 Difference compareOutputs(const std::vector<Output> &outputs,
                           const std::vector<Output> &reference,
                           std::optional<double> tolerance);

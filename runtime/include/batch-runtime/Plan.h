@@ -27,12 +27,12 @@ struct PlanOptions {
 };
 
 /// Turns the tasks that have been recorded since the last plan of a run into
-/// the steps that an executor runs. It has four layers, each of which depends
-/// only on earlier ones: the order of tasks, the rows that they write, the rows
-/// that they read, and the steps. The next plan reuses all memory.
+/// the steps that an executor runs. A plan has four layers, each of which
+/// depends only on earlier ones: the order of tasks, the rows that they write,
+/// the rows that they read, and the steps. The next plan reuses all memory.
 class Plan {
 public:
-  /// See TaskOrder.
+  /// `depthsOfRecords`: see TaskOrder.
   explicit Plan(const Descriptor &descriptor, bool depthsOfRecords = false);
   void setPolicy(Policy policy, StateMachine stateMachine) {
     taskOrder.setPolicy(policy, std::move(stateMachine));

@@ -29,9 +29,9 @@ namespace batchrt {
 /// transient tables are held for later plans, which determine when they are
 /// free. Plans that run concurrently share no rows.
 ///
-/// A kernel may insert a slice into an operand. If all tasks of a step are the
-/// only and last readers of rows that tasks of this plan have written, they
-/// write their results there, and the step takes no rows.
+/// A kernel may insert a slice into an operand. If the tasks of a step are the
+/// last and only readers of rows that this plan has written, they write their
+/// results into these rows, and the step takes no other rows.
 class PlanRows {
 public:
   explicit PlanRows(const Descriptor &descriptor);
@@ -65,14 +65,14 @@ private:
   /// The last reads of one part's tasks, and memory to sort them.
   struct PartReads {
     Buffer lastReads; ///< indexed by group and task
-    /// For each group and task, if some kernel inserts: the number of reads of
-    /// the rows in their last epoch; for a task that writes into the rows of
-    /// another task, the task that took the rows, otherwise a negative number.
+    /// Indexed by group and task; empty if no kernel inserts. `readers` counts
+    /// the reads of a task's rows in their last epoch. If a task writes into
+    /// the rows of another task, its root is the task that took the rows;
+    /// otherwise, its root is negative.
     std::vector<int32_t> readers, roots;
     int64_t begin = 0, numTasks = 0;
     std::vector<int32_t> counts, sorted;
-    std::vector<std::pair<int64_t, int32_t>> keys; ///< keys to sort the records
-                                                   ///< by
+    std::vector<std::pair<int64_t, int32_t>> keys; ///< sort keys of records
 
     bool contains(int64_t task) const {
       return task >= begin && task < begin + numTasks;

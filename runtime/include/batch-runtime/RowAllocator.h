@@ -14,9 +14,9 @@
 
 namespace batchrt {
 
-/// Allocates ranges of rows, which are freed from some epoch on. An epoch
-/// consists of the steps between two barriers of the units. None of its steps
-/// writes rows that another one reads.
+/// Allocates ranges of rows. Ranges are freed at the beginning of an epoch. An
+/// epoch consists of the steps between two barriers of the units. None of its
+/// steps writes rows that another one reads.
 class RowAllocator {
 public:
   /// Forgets all rows.
@@ -32,10 +32,10 @@ public:
   /// Allocates `count` consecutive rows, in the shortest free range that is
   /// long enough or else at the end. Returns the first row.
   int64_t take(int64_t count);
-  /// Frees rows begin ... begin+count-1 from `epoch` on, which has not been
-  /// entered.
+  /// Frees rows begin ... begin+count-1 from `epoch` on. The epoch must not
+  /// have been entered.
   void release(int64_t begin, int64_t count, int64_t epoch);
-  /// Returns the number of rows that are needed.
+  /// Returns the number of rows that the table needs.
   int64_t rows() const { return end; }
   /// Returns the size in bytes of all arrays.
   size_t bytes() const;

@@ -38,8 +38,8 @@ public:
                           ///< have
     bool fitsCapacity =
         false;       ///< no batch has more tasks than `StepTime::capacity`
-    double time = 0; ///< microseconds of workers, including control flow after
-                     ///< it
+    double time = 0; ///< worker time in microseconds, including the control
+                     ///< flow that follows
     std::map<int64_t, int64_t> sizes; ///< number of batches by tasks
   };
 

@@ -60,8 +60,8 @@ struct LockstepOptions {
   /// Keeps the results of successful instances if others fail.
   bool partialResults = false;
   OptionNames names = OptionNames::Tools; ///< in messages
-  /// Rule that picks the next block. The default is MOST on a device, which
-  /// needs the fewest steps, else WORK.
+  /// Rule that picks the next block. The default is MOST on a device, where it
+  /// needs the fewest steps, and WORK on the host.
   std::optional<BatchBlockChoice> choice;
   int64_t patience = 1024; ///< maximum number of steps that a lane waits for
                            ///< its turn
@@ -85,7 +85,8 @@ struct SessionOptions {
   /// smaller ones. 0 means that each kernel specifies its own number.
   int64_t shareTasks = 0;
   /// Computes depths once per plan from the operands in records, as a system
-  /// without a compiler has to, instead of in the inspector from handles.
+  /// without a compiler must. By default, the inspector computes depths from
+  /// handles.
   bool depthsOfRecords = false;
 
   // Options of objects whose control flow waits for tensors.
@@ -104,7 +105,7 @@ struct SessionOptions {
   /// context, which the CUDA runtime library also uses. 0 means the session's
   /// own stream.
   uint64_t stream = 0;
-  int64_t blocks = 0; ///< maximum number in a launch; 0: all that run together
+  int64_t blocks = 0; ///< maximum per launch; 0: as many as can run together
   /// Seconds that a kernel may run without progress; 0 means no limit. The
   /// default is 10 on a GPU, and 0 in the emulator, which detects hangs by
   /// itself.
@@ -169,7 +170,7 @@ struct RunCounters {
   /// continue, or after it had ended.
   int64_t flushes = 0;
   int64_t waits = 0;      ///< waits of instances for tasks that had not run
-  int64_t fibersMost = 0; ///< instances and branches in progress together
+  int64_t fibersMost = 0; ///< most instances and branches in progress together
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
   int64_t shared = 0;   ///< number of these steps that several workers ran
@@ -194,7 +195,7 @@ struct RunProgress {
   int64_t flushes = 0; ///< if control flow waits for tensors
 };
 
-/// Memory of a session, in bytes: the most that any mini-batch so far needed.
+/// Memory of a session, in bytes: the maximum over all mini-batches so far.
 struct MemoryUse {
   size_t results = 0;  ///< result tables
   size_t records = 0;  ///< memory of the inspector: tasks, memoized calls
@@ -244,10 +245,9 @@ public:
   }
   /// Runs the loaded mini-batch, batched.
   void run();
-  /// The three phases of a batched run. Each call may be repeated, and the
-  /// calls after it must then also be repeated. If control flow waits for
-  /// tensors (`descriptor().waits`), the phases alternate and these calls are
-  /// errors.
+  /// The three phases of a batched run. A phase may be repeated; the later
+  /// phases must then also be repeated. If control flow waits for tensors
+  /// (`descriptor().waits`), the phases alternate and these calls are errors.
   void inspect();
   void schedule();
   void execute(ResultCopies copies = ResultCopies::WithRun);
@@ -262,7 +262,7 @@ public:
   /// Returns true if an index of some instance was out of range. Any thread may
   /// call this.
   bool hasBadIndex() const;
-  /// Returns the text of this error, once the run has ended.
+  /// Returns the message of this error. Must be called after the run has ended.
   std::string describeBadIndex();
   /// Returns the reason why the instance at a position has no results, or an
   /// empty string if it has results. Must be called before the position gets
@@ -277,15 +277,15 @@ public:
   /// Like run(), but traced. Returns an explanation of how many instances ran
   /// each block together.
   RunExplanation explain();
-  /// Like execute() or run(). Returns the time that a worker spends in kernels,
-  /// in microseconds, without the time between steps and waits for others. This
-  /// is the mean over the workers that run kernels. On a device, returns the
-  /// time of its kernel, and copies no results.
+  /// Like execute() or run(). Returns the mean time that the workers spend in
+  /// kernels, in microseconds, without the time between steps and waits for
+  /// others. The mean is over the workers that run kernels. On a device,
+  /// returns the time of its kernel, and copies no results.
   double executeTimed();
 
   /// Runs one instance of the mini-batch directly. Its results are valid until
-  /// the next call. With `partialResults`, failure() returns the reason if it
-  /// has no results.
+  /// the next call. With `partialResults`, failure() returns the reason if the
+  /// instance has no results.
   void runUnbatched(int64_t instance);
 
   /// Returns the address of a tensor of the last run: batched and collected, or

@@ -5,8 +5,8 @@
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 /*
- * The part of CAPI.h for instances that arrive during a run; their number may
- * be unlimited. The caller puts instances into a stream, a free lane runs each
+ * The part of CAPI.h for instances that arrive during a run, in unlimited
+ * number. The caller puts instances into a stream, a free lane runs each
  * instance, and the caller takes their results in the order in which they
  * finish.
  */
@@ -30,7 +30,8 @@ typedef struct BatchStream BatchStream;
  * tensors and scalars. */
 BatchStatus batchStreamOpen(BatchSession *session, int64_t capacity,
                             BatchStream **stream);
-/** Ends the run early, even if it contains instances. */
+/** Ends the run, even if instances have not finished, and releases the stream.
+ */
 void batchStreamFree(BatchStream *stream);
 
 /** Returns the number of instances that may be put in now. */
@@ -47,10 +48,10 @@ BatchStatus batchStreamPut(BatchStream *stream, const BatchInputs *inputs);
  * 0 if the stream has no instances, or after batchStreamWake.
  *
  * Returns BATCH_STATUS_CANCELLED if the cancellation, which may be null, is
- * requested before that; the stream continues. Returns BATCH_STATUS_FAILED if
- * an instance has failed; the instance is then removed from the stream. An
- * index out of range ends the stream, and results that have not been taken are
- * lost. */
+ * requested before an instance has finished; the stream continues. Returns
+ * BATCH_STATUS_FAILED if an instance has failed; the instance is then removed
+ * from the stream. An index out of range ends the stream, and results that have
+ * not been taken are lost. */
 BatchStatus batchStreamTake(BatchStream *stream, int64_t most,
                             const BatchArray *outputs, int64_t *numbers,
                             int64_t *count,

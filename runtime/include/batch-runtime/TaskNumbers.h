@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Workers record the tasks of a mini-batch in parts. A task's number has 32
-// bits; the highest of them are the number of its part.
+// bits, and the highest bits are the number of its part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,8 @@
 
 namespace batchrt {
 
-/// Returns the number of bits for the tasks of one of `parts` parts.
+/// Returns the number of bits that number the tasks of a part, if there are
+/// `parts` parts.
 inline int taskBits(int64_t parts) {
   int bits = 32;
   while (int64_t(1) << (32 - bits) < parts)

@@ -46,8 +46,8 @@ bool storeInteger(DType type, int64_t value, char *data, int64_t index);
 /// Returns the smallest and largest values of an integer type.
 std::pair<int64_t, int64_t> integerRange(DType type);
 
-/// Copies `count` elements and converts them: between floating-point types, and
-/// between integer types if every value fits (else returns false). Floats are
+/// Copies `count` elements and converts them: between floating-point types, or
+/// between integer types. Returns false if an integer does not fit. Floats are
 /// not converted to integers, or integers to floats: canConvert returns false.
 bool canConvert(DType from, DType to);
 bool convertElements(DType from, const char *source, DType to, char *target,

@@ -39,7 +39,7 @@ struct Watchdog {
   /// 340 tasks)".
   std::function<std::string(int64_t progress)> describe;
 
-  /// Returns the limit in the unit of the kernel.
+  /// Returns the limit in nanoseconds, for the kernel.
   uint64_t nanoseconds() const {
     return static_cast<uint64_t>(std::min(seconds, 9e9) * 1e9);
   }

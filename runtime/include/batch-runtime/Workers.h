@@ -59,9 +59,9 @@ public:
   /// Calls `job(argument, worker)` once on every worker and waits for all. A
   /// job that is not shared runs on worker 0 only, and barriers do nothing.
   void run(void (*job)(void *, int), void *argument, bool shared = true);
-  /// Like run(). Returns the time that a worker spent in the job, in
-  /// microseconds, without waits at barriers. This is the mean over the workers
-  /// that run it.
+  /// Like run(). Returns the mean time that a worker spent in the job, in
+  /// microseconds, without waits at barriers. The mean is over the workers that
+  /// run the job.
   double runTimed(void (*job)(void *, int), void *argument, bool shared = true);
   /// Calls `body(part)` for the parts 0 ... parts-1 and waits for all: worker w
   /// runs parts w, w + size(), .... If several parts throw, the exception of

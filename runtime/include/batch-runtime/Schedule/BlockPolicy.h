@@ -27,18 +27,20 @@ struct LanePaths {
                                            ///< runs
 };
 
-/// A block has low cost if it costs less than the greatest cost divided by this
-/// number. They run first, in program order; states describe the others.
+/// A block has low cost if it costs less than the maximum cost divided by this
+/// number. Blocks of low cost run first, in program order; states describe the
+/// others.
 constexpr int64_t lowCostShare = 64;
 int64_t lowCostBelow(const std::vector<int64_t> &costs);
 
-/// The hash of a state, which is never 0, starts at this factor. Each item sets
+/// The hash of a state starts at this factor and is never 0. Each item sets
 /// `hash = (hash ^ item) * stateHashFactor`.
 constexpr uint64_t stateHashFactor = 0x9e3779b97f4a7c15;
 int64_t hashOf(const State &state);
-/// Returns a state machine as a hash table. The slot of a state is given by
-/// bits 32 and up of the hash, or is the next free one. It stores a hash and a
-/// block, or 0 and -1 if it is free. The number of slots is a power of two.
+/// Returns a state machine as a hash table. Bits 32 and up of a state's hash
+/// select its slot. If that slot is not free, the state is in the next free
+/// one. A slot stores a hash and a block, or 0 and -1 if it is free. The number
+/// of slots is a power of two.
 std::vector<int64_t> makeStateTable(const StateMachine &stateMachine);
 
 /// Returns the cost of the steps of a run in which lanes take instances one by

@@ -9,8 +9,8 @@
 // together, with batches in the order (phase, depth, kernel). The tasks may be
 // in several parts, which workers sort independently. Takes time linear in the
 // number of tasks, and allocates nothing once its arrays are as large as the
-// largest run needs. Independent of the IR: the runtime links it, and the
-// compiler may.
+// largest run needs. Independent of the IR, so the runtime and the compiler can
+// link it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -115,8 +115,8 @@ public:
   int64_t planBegin(int64_t plan) const { return planBegins[plan]; }
   int64_t plans() const { return numPlans; }
 
-  /// The step that a step of a part belongs to, and the number of the part's
-  /// first task among all tasks.
+  /// Position of a part's step in the schedule: the step that contains it, and
+  /// the number of its first task among all tasks.
   struct Place {
     int64_t step, begin;
   };

@@ -21,7 +21,7 @@
 
 namespace batchrt {
 
-/// The facts that a frontier keeps in addition to the ready tasks.
+/// The facts that a frontier tracks in addition to the ready tasks.
 enum FrontierFacts : unsigned {
   OnlyReady = 0,
   /// The ratio of Eq. 1 of ED-Batch. A task waits for the tasks of its own type
@@ -64,10 +64,10 @@ private:
     /// Number of operands through which the task waits for tasks of its own
     /// type.
     int32_t sameType;
-    int32_t unready; ///< operands that are not ready; kept with Urgencies
+    int32_t unready; ///< operands that are not ready; only with Urgencies
   };
   struct UrgencyNode {
-    double urgency; ///< urgency of this task alone
+    double urgency; ///< urgency of this task itself
     /// The sum of the type codes of the operands that have not run. If they are
     /// all of one type, it is the code of that type times their number.
     uint64_t waitsFor;
@@ -99,13 +99,13 @@ private:
   /// of a type are one node. For types from 64 on there are none, so their
   /// tasks count as waiting only for the tasks that they read.
   std::vector<uint64_t> onCycle;
-  static constexpr int32_t counterColumns = 65; ///< the last column is for all
-                                                ///< others
+  static constexpr int32_t counterColumns = 65; ///< the last column is for
+                                                ///< types from 64 on
   std::vector<int8_t> counterNumbers;           ///< cycleCounter()
   std::vector<int8_t> numOnCycle;               ///< indexed by type
   /// For each task and type on a cycle with its own: the number of operands
-  /// through which the task waits for the type. By task: the position where its
-  /// counters begin.
+  /// through which the task waits for the type. The counters of a task begin at
+  /// its entry of `cycleBegin`.
   std::vector<int32_t> cycleCounts, cycleBegin;
   /// The types that readers of a task wait for because of it.
   std::vector<uint64_t> waitsFor;
@@ -122,7 +122,7 @@ private:
 
 class Frontier {
 public:
-  /// Starts before any task has run. Keeps the facts of the plan, or only some
+  /// Starts before any task has run. Tracks the facts of the plan, or only some
   /// of them.
   void start(const FrontierPlan &plan) { start(plan, plan.facts); }
   void start(const FrontierPlan &plan, unsigned facts);
@@ -159,8 +159,8 @@ public:
   /// With Urgencies: returns the total urgency of the tasks in a batch of the
   /// type and in the best batch after it. The urgency of a task is 4/3 times
   /// the urgency of the most urgent task that reads it, or 1 without readers.
-  /// Tasks far from the end come first, but many tasks that are slightly nearer
-  /// have the same weight.
+  /// Tasks far from the end come first, unless many tasks that are slightly
+  /// nearer outweigh them.
   double urgency(int32_t type) const;
 
   /// With Chains: returns the maximum number of tasks of a type on a path of

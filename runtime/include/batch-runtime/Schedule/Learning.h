@@ -30,7 +30,8 @@ constexpr std::array<int32_t, 3> learnedBatches = {32, 16, 8};
 struct LearningOptions {
   uint64_t seed = 1;
   int32_t trials = 300; ///< maximum number of trials
-  /// Trials between two checks of the policy; learning ends at the bound.
+  /// Trials between two checks of the policy. Learning ends if the policy
+  /// reaches the lower bound.
   int32_t checkEvery = 25;
   /// Weight of the ratio in the reward of a batch, -1 + weight x ratio.
   double ratioWeight = 0.5;

@@ -7,7 +7,7 @@
 
 //
 // Schedules a task graph by a policy, in time linear in its tasks and operands.
-// Independent of the IR: the runtime links it, and the compiler may.
+// Independent of the IR, so the runtime and the compiler can link it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,8 @@ namespace batchrt {
 
 /// Returns the first type that satisfies the sufficient condition of ED-Batch
 /// (Lemma 2.1), or -1. The condition is that all of the type's tasks that do
-/// not wait for a task of that type are ready. Then no schedule begins better.
+/// not wait for a task of that type are ready. Then no other first batch leads
+/// to a shorter schedule.
 int32_t pickSufficient(const Frontier &frontier);
 /// Returns the type with the greatest ratio of Eq. 1: its ready tasks divided
 /// by its tasks that do not wait for a task of that type. Among equal ratios,
@@ -40,23 +41,23 @@ public:
   /// state machine. Only Policy::StateMachine reads `stateMachine`.
   const Schedule &run(Policy policy, const TaskGraph &graph,
                       const StateMachine &stateMachine);
-  /// Tasks of one type and depth run together, in the order (depth, type), as
+  /// Runs tasks of one type and depth together, in the order (depth, type), as
   /// in TensorFlow Fold.
   const Schedule &depth(const TaskGraph &graph);
-  /// The type with the lowest mean depth runs next, as in DyNet.
+  /// Runs the type with the lowest mean depth next, as in DyNet.
   const Schedule &agenda(const TaskGraph &graph);
-  /// The type with the greatest ratio runs next.
+  /// Runs the type with the greatest ratio next.
   const Schedule &greedy(const TaskGraph &graph);
-  /// A type that satisfies the sufficient condition runs next; otherwise the
-  /// type that the state machine picks. In unknown states, the type with the
-  /// greatest ratio runs.
+  /// Runs a type that satisfies the sufficient condition next, or else the type
+  /// that the state machine picks. In unknown states, runs the type with the
+  /// greatest ratio.
   const Schedule &follow(const TaskGraph &graph,
                          const StateMachine &stateMachine);
-  /// Removes the unnecessary batches of the last schedule. It has none if every
-  /// batch satisfied the sufficient condition.
+  /// Removes the unnecessary batches of the last schedule. There are none if
+  /// every batch satisfied the sufficient condition.
   const Schedule &trim();
   /// Runs types in the given order, as long as tasks remain. Each type must
-  /// have ready tasks when its turn comes.
+  /// have ready tasks when it runs.
   const Schedule &replay(const TaskGraph &graph,
                          const std::vector<int32_t> &types);
 

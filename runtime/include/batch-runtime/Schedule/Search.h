@@ -7,7 +7,7 @@
 
 //
 // Searches over sequences of types for the best schedule that a policy can
-// reach. They are far too slow for scheduling. Independent of the IR.
+// reach. The search is far too slow for scheduling. Independent of the IR.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,7 +8,7 @@
 //
 // A learned policy: the state of a frontier determines the next type (ED-Batch,
 // section 2.2) if no type satisfies the sufficient condition. Independent of
-// the IR: the runtime links it, and the compiler may.
+// the IR, so the runtime and the compiler can link it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The input and output of policies: a graph of tasks, and a sequence of
-// batches. Independent of the IR: the runtime links it, and the compiler may.
+// batches. Independent of the IR, so the runtime and the compiler can link it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,8 @@ struct TaskGraph {
   std::string check() const;
 };
 
-/// Tasks of one type that run together: `count` of Schedule::order.
+/// Tasks of one type that run together: `count` entries of Schedule::order,
+/// from `begin` on.
 struct Batch {
   int32_t type, begin, count;
 };
