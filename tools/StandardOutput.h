@@ -24,9 +24,8 @@ namespace mlir::batch {
 inline void checkStandardOutput(const char *tool) {
   static const char *name;
   name = tool;
-  // Otherwise, the next file that is opened would get the closed descriptor, or
-  // LLVM would open /dev/null there. Replace it with a descriptor that cannot
-  // be written.
+  // Replace a closed descriptor with one that cannot be written. Otherwise, the
+  // next file that is opened would get it, or LLVM would open /dev/null there.
   if (::fcntl(STDOUT_FILENO, F_GETFD) < 0 && errno == EBADF) {
     int file = ::open("/dev/null", O_RDONLY);
     if (file >= 0 && file != STDOUT_FILENO) {

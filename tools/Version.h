@@ -16,9 +16,9 @@
 
 namespace mlir::batch {
 
-/// Makes --version print the tool's name, the project's version, which CMake
-/// defines as BATCH_VERSION, and the LLVM version, followed by `more`, which
-/// consists of whole lines.
+/// Makes --version print the tool's name, BATCH_VERSION, which CMake defines as
+/// the project's version, and the LLVM version. `more` consists of whole lines
+/// that follow.
 inline void setVersion(const std::string &tool, const std::string &more = "") {
   llvm::cl::SetVersionPrinter([=](llvm::raw_ostream &os) {
     os << tool << " " BATCH_VERSION " (LLVM " LLVM_VERSION_STRING ")\n" << more;

@@ -41,9 +41,8 @@ private:
 
   const llvm::SourceMgr &sources;
   std::vector<Remark> remarks;
-  /// Files that remarks name and `sources` does not have, or null if they do
-  /// not exist. Bytecode keeps the locations in the text that it was created
-  /// from.
+  /// Files that remarks name and `sources` lacks, or null if they do not exist.
+  /// Locations in bytecode refer to the text from which it was created.
   mutable llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> files;
 };
 

@@ -68,7 +68,7 @@ void batchrun::installSignalHandlers() {
 }
 
 MemoryFile::MemoryFile(const char *name)
-    // Without MFD_CLOEXEC: batch-compile opens it.
+    // No MFD_CLOEXEC, because batch-compile opens the file.
     : descriptor(::memfd_create(name, 0)) {
   if (descriptor < 0)
     raise("cannot create an in-memory file: ", std::strerror(errno));

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Compiles the model once per value of a choice and runs it on the given
-// inputs, alternating with the model without that value. For each kernel, takes
-// the value with which its own steps take the shortest time, relative to the
-// same steps without it. Makes choices one after another, each on top of the
-// best earlier ones. No choice changes a bit of the results.
+// inputs, alternating with the model without that value. For each kernel,
+// selects the value with which its steps take the shortest time, relative to
+// the same steps without the value. Makes choices one after another, each in
+// addition to the best earlier ones. No choice changes a bit of the results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -212,8 +212,8 @@ void Tuner::tryChoice(const Choice &choice) {
   best = chosen;
 }
 
-/// Keeps the best settings where they are faster. Measures both objects
-/// alternately, with whole executors.
+/// Keeps the best settings of the kernels that they make faster, unless the
+/// whole executor is slower with them. Measures both objects alternately.
 void Tuner::keepIfFaster() {
   Trial before(options, {});
   defaultTimes = before.timeKernels();

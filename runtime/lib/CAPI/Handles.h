@@ -37,7 +37,7 @@ template <class... Parts>
 /// Stores the message of an error for this thread and returns the status.
 BatchStatus setLastError(BatchStatus status, const char *message) noexcept;
 
-/// Runs the body of a C API function.
+/// Runs the body of a C API function and converts exceptions to a status.
 template <class Body>
 BatchStatus guarded(const Body &body) noexcept {
   try {
@@ -133,7 +133,7 @@ struct BatchSession {
 
 namespace batchrt {
 
-/// Excludes other calls of a session.
+/// Reserves a session for one call.
 class Use {
 public:
   explicit Use(BatchSession *session) : session(session) {

@@ -59,7 +59,7 @@ private:
 /// Reads the values of one argument or field.
 class ValueReader {
 public:
-  /// There are `count` values. `what` begins messages: "argument 'x'".
+  /// `count` is the number of values. `what` begins messages: "argument 'x'".
   ValueReader(InputReading &inputs, const Type &type, const BatchValues &values,
               int64_t count, std::string what);
 
@@ -432,8 +432,8 @@ void InputReading::readArgument(size_t number) {
   reader.cells(static_cast<int64_t>(number), forest.arguments[number]);
 }
 
-/// Checks that each node belongs to an argument, because others would be
-/// computed for nothing.
+/// Checks that each node belongs to an argument. Other nodes would be computed
+/// without use.
 void InputReading::checkUses() const {
   for (int64_t n = 0; n < forest.numNodes; ++n)
     if (!isChild[n] && !isRoot[n])

@@ -29,8 +29,8 @@ struct Target {
   std::vector<int64_t> strides;
 };
 
-/// Copies a result of these instances to the first rows of the target. The
-/// result is not a ragged output. Instances that failed get zeros.
+/// Copies a dense result of these instances to the first rows of the target.
+/// Instances that failed get zeros.
 void copyDense(const BatchSession &session, int result, const Target &target,
                const std::vector<int64_t> &instances);
 

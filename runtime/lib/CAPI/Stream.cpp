@@ -41,7 +41,8 @@ private:
   void fillPositions();
   /// Ends the run and waits for its end.
   void stop();
-  /// Raises the reason why the run ended. A run never ends by itself.
+  /// Raises an error with the reason why the run ended. A run never ends by
+  /// itself.
   [[noreturn]] void raiseEnd();
   void checkBadIndex();
 

@@ -285,7 +285,7 @@ static bool isPtx(const std::string &code) {
 }
 
 CUmodule CudaDevice::loadModule(const DeviceCode &code) {
-  // A string ends with a NUL character, which the driver needs after PTX.
+  // The string adds the NUL character that the driver needs after PTX.
   std::string key(static_cast<const char *>(code.data), code.size);
   auto known = modules.find(key);
   if (known != modules.end())
@@ -436,7 +436,8 @@ int64_t CudaDevice::maxClusterSize(DeviceKernel kernel,
       driver.funcSetAttribute(
           function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
       "allowing large clusters");
-  // In any grid, a kernel that was compiled for clusters has whole clusters.
+  // The grid of a kernel that was compiled for clusters must have whole
+  // clusters.
   CUlaunchConfig config = configFor(shape, shape.clusterSize);
   int size = 1;
   driver.check(driver.maxPotentialClusterSize(&size, function, &config),

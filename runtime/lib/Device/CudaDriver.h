@@ -15,7 +15,7 @@
 namespace batchrt {
 namespace cuda {
 
-/// The driver library and its functions, all of which exist. The library is
+/// The driver library and its functions, none of which is null. The library is
 /// never unloaded because it has its own threads.
 class CudaDriver {
 public:

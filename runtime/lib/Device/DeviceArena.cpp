@@ -1,4 +1,4 @@
-//===- DeviceArena.cpp - Device memory, given out in regions --------------===//
+//===- DeviceArena.cpp - Device memory, allocated in regions --------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -134,8 +134,8 @@ protected:
     return address;
   }
   char *tryAllocateStaging(size_t bytes) override {
-    // Larger than necessary, to align manually: the kernel's rows are aligned
-    // to 256 bytes.
+    // The additional bytes allow an alignment to 256 bytes. A Buffer is aligned
+    // to 64 bytes.
     Buffer buffer;
     char *base = buffer.reserve(bytes + 256, "the emulator's memory");
     char *address = reinterpret_cast<char *>(

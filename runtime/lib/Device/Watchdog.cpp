@@ -178,7 +178,7 @@ static std::string countBarriers(uint32_t count) {
   return concat(count, count == 1 ? " barrier" : " barriers");
 }
 
-/// Describes where the blocks of a stalled kernel are.
+/// Describes the progress of the blocks of a stalled kernel.
 static std::string describeStandstill(const Sight &sight) {
   const uint32_t barriers = sight.mostArrivals();
   std::string behind = sight.list([&](const BatchBlockControl &block) {
@@ -246,7 +246,8 @@ int64_t batchrt::lastProgress(const std::vector<BatchPlan> &plans,
   return last;
 }
 
-/// Returns "2.5", or "2" for any low half.
+/// Returns "2.5" for the halves of a progress, or "2" if the low half is
+/// anyLow.
 static std::string write(int64_t progress) {
   std::string high = std::to_string(highOf(progress));
   return lowOf(progress) == anyLow ? high : concat(high, ".", lowOf(progress));
@@ -298,8 +299,8 @@ void Device::wait(const Watchdog &watchdog, DeviceStream stream) {
     if (secondsSince(looked) < limit / 4)
       continue;
 
-    // A run may wait for any time behind other work of its stream and of the
-    // GPU, and may take any time while its words change.
+    // A run may wait for other work of its stream or of the GPU, for any time.
+    // It may also take any time while its words change.
     looked = Clock::now();
     bool waits = watchdog.begin && !hasHappened(*watchdog.begin);
     if (!waits && watchdog.control &&

@@ -50,7 +50,7 @@ void DeviceLanes::run(ResultCopies copies) {
     checkStageRows(descriptor(), kernel, image.mostLanes());
   LaunchShape shape = runs->shape();
   shape.blocks = image.units();
-  // The control words precede the image so that one copy is enough.
+  // The control words precede the image, so one copy transfers both.
   std::vector<DeviceRegion> parts;
   RegionLayout front(parts, 256);
   front.add(controlBytes(shape.blocks), "control words");

@@ -82,8 +82,8 @@ public:
   /// Returns a watchdog for a launch of `blocks` blocks. The control words are
   /// at offset `control` in memory.
   Watchdog makeWatchdog(size_t control, int64_t blocks) const;
-  /// Checks that each block reported its progress. Only the emulator, which
-  /// tests code, does this.
+  /// Checks that each block reported its progress. Has an effect only in the
+  /// emulator, which tests code.
   void checkProgress(const Watchdog &watchdog,
                      const std::function<int64_t(int64_t block)> &wanted);
 
@@ -100,7 +100,7 @@ public:
               const Watchdog &watchdog, size_t outBegin, size_t outEnd) {
     launch(shape, listArguments(arguments), watchdog, outBegin, outEnd);
   }
-  /// Copies [begin, end) of the image out and waits for it.
+  /// Copies [begin, end) of the image out and waits for the copy.
   void copyOut(size_t begin, size_t end);
 
   /// Adds the launches and copies of the last run.

@@ -39,7 +39,7 @@ public:
   InstanceColumns() = default;
   explicit InstanceColumns(const Descriptor &descriptor);
 
-  // Parts of the image, each with space for `capacity` instances.
+  // Add regions to the image, each with space for `capacity` instances.
   void placeArguments(RegionLayout &layout, int64_t capacity);
   void placeResultCells(RegionLayout &layout, int64_t capacity);
   void placeResultRows(RegionLayout &layout, int64_t capacity);

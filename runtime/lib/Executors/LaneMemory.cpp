@@ -168,7 +168,7 @@ void LaneMemory::write(char *staging, uint64_t address) const {
       entry.stack = variable.stack ? places.there<char>(rows.stack) : nullptr;
       entry.depths = places.there<int64_t>(rows.depths);
       // Masked blocks read tops of stacks that their lanes never wrote. On a
-      // device, units write these zeros themselves.
+      // device, units set these tops to 0 themselves.
       if (!onDevice)
         std::memset(places.here<char>(rows.tops), 0,
                     unit.lanes * variable.rowBytes);
@@ -177,7 +177,7 @@ void LaneMemory::write(char *staging, uint64_t address) const {
   }
 }
 
-/// Writes one step for each block. Later, only its number of tasks changes.
+/// Writes one step for each block. Runs change only the number of its tasks.
 void LaneMemory::writeSteps(const Unit &unit, const ImagePlaces &places) const {
   const size_t blocks = info.blocks.size();
   std::fill_n(places.here<BatchStep>(unit.steps), 2 * blocks, BatchStep());
@@ -202,7 +202,7 @@ void LaneMemory::writeSteps(const Unit &unit, const ImagePlaces &places) const {
       }
     };
     for (bool masked : {false, true}) {
-      // Masked lanes must not change their variables.
+      // Lanes that are masked off must not change their variables.
       if (!masked || !inPlace.empty())
         writeResults(masked);
       step.operands = places.there<BatchOperand>(operand);

@@ -29,8 +29,8 @@ void Lockstep::applyOptions(BatchLanes &lanes, bool onDevice) const {
 
 std::vector<int64_t> batchrt::costsOfBlocks(const Descriptor &descriptor) {
   std::vector<int64_t> costs;
-  // The more a task of a kernel costs, the fewer tasks are worth a barrier of
-  // workers.
+  // The higher the cost of a kernel's task, the fewer tasks justify a barrier
+  // of workers.
   constexpr int64_t barrierCost = 1 << 16;
   for (const BlockInfo &block : descriptor.lockstep->blocks)
     costs.push_back(block.kernel < 0

@@ -26,11 +26,12 @@ public:
   /// Prepares a run of `numInstances` instances on `workers` workers; 0 for a
   /// run on a device, which has its own memory.
   void prepare(int64_t numInstances, int64_t workers);
-  /// Makes a state machine choose the blocks, numbered as in the program.
+  /// Sets the state machine that picks the next block. Its types are the
+  /// program's blocks.
   void setPolicy(const StateMachine &stateMachine);
   const Descriptor &getDescriptor() const { return descriptor; }
   const LockstepOptions &getOptions() const { return options; }
-  /// Sets the options of lanes. Their number must already be set.
+  /// Sets the options of lanes, whose number must already be set.
   void applyOptions(BatchLanes &lanes, bool onDevice) const;
   const std::vector<int64_t> &blockCosts() const { return costs; }
   /// Returns the table that a learned policy reads: cells of slots
@@ -79,7 +80,7 @@ private:
   int64_t numInstances = 0;
   LaneMemory memory; ///< of the host's workers
   Buffer buffer;
-  bool written = false; ///< contents that persist across runs
+  bool written = false; ///< true if `buffer` has the persistent contents
   const LaneMemory *outcome = nullptr;
   char *outcomeAt = nullptr;
   std::vector<Buffer> results;

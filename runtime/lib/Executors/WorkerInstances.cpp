@@ -42,7 +42,7 @@ public:
     checkEnds();
   }
   double runTimed() override {
-    // Kernels alternate with control flow, so the time of both counts.
+    // Kernels alternate with control flow, so the time includes both.
     prepare();
     WorkerJob job(batch, batch.context());
     return job.runTimed();

@@ -60,7 +60,7 @@ public:
   }
 
   double runTimed() override {
-    // Blocks alternate with bookkeeping, so the time of both counts.
+    // Blocks alternate with bookkeeping, so the time includes both.
     prepare();
     WorkerJob job(batch, batch.context());
     return job.runTimed();

@@ -144,7 +144,7 @@ double WorkerPlans::runTimed() {
   };
   double sum = 0;
   forEachPlan([&] {
-    // The time of steps without tasks is not spent in kernels.
+    // Run the steps without tasks to measure the time outside of kernels.
     BatchContext &context = batch.context();
     BatchStep *steps = context.steps;
     std::vector<BatchStep> empty(steps, steps + context.numSteps);
@@ -153,7 +153,7 @@ double WorkerPlans::runTimed() {
     context.steps = empty.data();
     double between = time();
     context.steps = steps;
-    // One of the two runs may have been interrupted.
+    // The difference can be negative if the run without tasks is interrupted.
     sum += std::max(time() - between, 0.0);
   });
   return sum;

@@ -28,7 +28,8 @@ public:
   /// field. Raises an error without a location if the node has more children
   /// than its ADT allows.
   int64_t addNode(const Variant &variant, const int64_t *cells);
-  /// Adds a node whose cells are filled in later. Then links() must be called.
+  /// Adds a node whose cells the caller fills in later, before it calls
+  /// links().
   int64_t addUnlinked(const Variant &variant, const int64_t *cells);
   int64_t addList(const int64_t *cells, int64_t count);
   int64_t *cells(int64_t node) { return &pool[nodes[node].cells]; }

@@ -104,7 +104,7 @@ public:
 private:
   struct Frame {
     enum Kind {
-      Single,    ///< the bare value of the one argument
+      Single,    ///< the bare value of the only argument
       Arguments, ///< the object keyed by argument names
       Node,      ///< ["variant", field, ...]
       List,
@@ -224,7 +224,7 @@ std::string InstanceParser::valueName(const Type &type) {
 std::string InstanceParser::subject() const {
   size_t first = frames.size();
   std::string text;
-  // The elements of a list follow it directly.
+  // The values of a frame are on the stack, up to the base of the next frame.
   while (first > 0) {
     const Frame &frame = frames[--first];
     size_t end =
@@ -253,7 +253,7 @@ void InstanceParser::wrong(const char *found) {
   error("expected ", valueName(type), ", found ", found);
 }
 
-/// Adds line and argument to errors in a tensor's elements.
+/// Adds the line and the argument to errors in a tensor's elements.
 template <class Body>
 void InstanceParser::inTensor(Body body) {
   try {
@@ -445,7 +445,7 @@ bool InstanceParser::string(string_t &value) {
   mark();
   Frame &frame = frames.back();
   if (frame.kind == Frame::Node && !frame.variant) {
-    // Within "nodes" a node may be of any ADT; references are checked later.
+    // Within "nodes", a node may be of any ADT. References are checked later.
     bool anyAdt =
         frames.size() > 1 && frames[frames.size() - 2].kind == Frame::Nodes;
     frame.variant = &lookUpVariant(*frame.type, value, anyAdt);
@@ -697,7 +697,7 @@ std::vector<int64_t> InstanceParser::parse(const char *begin, const char *end) {
   if (keyed && descriptor.arguments.size() == 1) {
     const Field &argument = descriptor.arguments[0];
     TopKeys top;
-    // {"tensor": "NAME"} may also be the bare value of the one argument.
+    // {"tensor": "NAME"} may also be the bare value of the only argument.
     if (argument.type.kind == Type::Adt)
       top.known = {"nodes", "root"};
     else if (argument.name != "tensor")

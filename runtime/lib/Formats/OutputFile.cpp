@@ -100,7 +100,7 @@ void OutputFile::open() {
   struct stat state;
   bool exists = ::stat(target.c_str(), &state) == 0;
   bool isRegular = exists && S_ISREG(state.st_mode);
-  // A remaining link is in /proc.
+  // A link that remains here is in /proc.
   bool isLink = ::lstat(target.c_str(), &state) == 0 && S_ISLNK(state.st_mode);
   if ((exists && !isRegular) || isLink) {
     fd = ::open(target.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);

@@ -96,8 +96,8 @@ bool TreeReader::next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
       if (brackets.empty())
         line = lineNumber;
       else if (children.size() == brackets.back().begin)
-        // Labels of inner brackets are numbered as they appear in the text,
-        // but brackets close inside out.
+        // Register the outer label now: labels are numbered in the order of the
+        // text, but inner brackets are closed first.
         registerLabel(brackets.back());
       Bracket bracket;
       bracket.begin = children.size();

@@ -14,12 +14,12 @@ namespace batchrt {
 
 /// Reads trees such as `(3 (2 It) (4 (2 's) (3 good)))` one after another.
 ///
-/// A bracket with a word is the variant of the ADT with one index field (or,
-/// with two of them, the label first). A bracket with k brackets is the variant
-/// with k fields of the ADT, or else the one with one list of the ADT. A
-/// variant with another index field stores the label: a numeric label as its
-/// value, and other labels as numbers in the order of first appearance,
-/// separate from words.
+/// A bracket with a word becomes the variant of the ADT with one index field,
+/// or with two of them, where the first stores the label. A bracket with k
+/// brackets becomes the variant with k fields of the ADT, or else the one with
+/// one list of the ADT. A variant with another index field stores the label
+/// there: a numeric label as its value, and other labels as numbers in the
+/// order of first appearance, separate from words.
 class TreeReader {
 public:
   /// Raises an error if the ADT has none of these variants. `text` begins at

@@ -107,8 +107,7 @@ struct Range {
   std::string name;
 };
 
-/// Reads the type and shape of a tensor. Returns the size in bytes of such a
-/// tensor.
+/// Reads the type and shape of a tensor. Returns its size in bytes.
 uint64_t parseView(const std::string &path, const std::string &name,
                    const json &entry, TensorView &view) {
   if (!entry.is_object() || !entry.contains("dtype") ||
@@ -144,7 +143,7 @@ Range parseRange(const std::string &path, const std::string &name,
   return {begin, end, name};
 }
 
-/// Checks that every byte of the data belongs to one tensor.
+/// Checks that every byte of the data belongs to exactly one tensor.
 void checkCovered(const std::string &path, std::vector<Range> &ranges,
                   uint64_t dataSize) {
   std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {

@@ -56,7 +56,7 @@ public:
 private:
   bool isElement() const { return counts.size() == type->shape.size(); }
   /// Returns the address for the next element, or null if there are too many
-  /// elements. The end of their array reports these.
+  /// elements. In that case, close() raises an error.
   char *next(const char *found);
   /// Returns the indices of the next value within the first `levels` open
   /// arrays.

@@ -65,8 +65,8 @@ void ArenaRanges::grow() {
       part->listCapacity = endEntries += count;
     }
   }
-  // Growing sets the new addresses in the first part's context, but also the
-  // whole range, which that part must not use.
+  // Growing sets the new addresses in the first part's context. It also sets
+  // the capacities of the whole range, which that part must not use.
   const int64_t nodes = first.nodeCapacity, entries = first.listCapacity;
   try {
     batch.growNodes(endNodes);

@@ -22,8 +22,8 @@ class ArenaRanges {
 public:
   explicit ArenaRanges(MiniBatch &batch) : batch(batch) {}
 
-  /// Begins a run of these parts. Each part gets the fields of the first part,
-  /// and as much space as it needed in the last run.
+  /// Begins a run of these parts. Each part gets a copy of the first part's
+  /// fields, and as much space as it needed in the last run.
   void begin(const std::vector<Part *> &newParts);
   /// Calls `body(part)` for each part, on all workers if `shared` is set. If
   /// several parts throw, rethrows the exception of the first one.

@@ -47,8 +47,8 @@ void Inspector::run(int64_t groups) {
   ranges.end();
 }
 
-/// Returns the amount of work to inspect an instance. An instance without nodes
-/// also takes time.
+/// Estimates the work to inspect an instance. An instance without nodes also
+/// takes time.
 int64_t Inspector::sizeOf(int64_t instance) const {
   const Forest &forest = batch.forest();
   int64_t size =
@@ -256,8 +256,8 @@ void Inspector::shareConstant(size_t kernel, Tables &tables) {
   }
 }
 
-/// Appends the handles that tasks of deferred kernels read. Visits the tasks
-/// that the part has recorded since the last call.
+/// Pins the rows that tasks of deferred kernels read. Visits the tasks that the
+/// part has recorded since the last call.
 void Inspector::pinDeferred(const Part &part) {
   const std::vector<KernelInfo> &kernels = batch.descriptor().kernels;
   for (size_t k = 0; k < kernels.size(); ++k) {

@@ -113,7 +113,7 @@ void InstanceFibers::advance(FiberState *state, bool isNew) {
   instance.stepsLeft = part.stepsLeft;
 }
 
-/// Ends the run, or only the instance.
+/// Ends the instance, or raises its error, which ends the run.
 void InstanceFibers::fail(int64_t instance) {
   part.owner.endInstance(part, instance);
   at(instance).hasFailed = true;

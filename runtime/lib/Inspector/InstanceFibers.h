@@ -103,8 +103,8 @@ private:
   /// Fibers that wait for a task (`waiting`) and for a memoized call
   /// (`parked`), in the order of their instances.
   std::vector<FiberState *> waiting, parked;
-  /// The same fibers at the beginning of the round, and how many of them have
-  /// had their turn.
+  /// The same fibers at the beginning of the round, and the number of them that
+  /// have resumed.
   std::vector<FiberState *> ready, stalled;
   size_t next = 0, nextStalled = 0;
   std::vector<Instance> instances;

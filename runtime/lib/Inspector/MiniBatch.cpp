@@ -255,8 +255,8 @@ void MiniBatch::checkIndices(const std::vector<int64_t> &instances) {
   const BatchIndexError error = std::exchange(indexError, {});
   if (!object.entry().unbatched)
     raise(describeIndex(error));
-  // The units of a mini-batch cannot determine which index is the first. Lanes
-  // may compute results that they drop.
+  // The unbatched code finds the first failed check of an instance. Units
+  // cannot, and lanes may compute results that they drop.
   for (int64_t instance : instances)
     runUnbatched(instance);
   context().failures.clear();

@@ -69,8 +69,8 @@ FiberStack::~FiberStack() {
 }
 
 namespace {
-/// Stacks that are not borrowed. They have no lock, because a fork in another
-/// thread could leave it locked.
+/// Stacks that are not borrowed. The array has no lock, because a fork in
+/// another thread could leave it locked.
 std::array<std::atomic<FiberStack *>, 64> spareStacks;
 } // namespace
 

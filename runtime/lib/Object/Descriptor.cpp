@@ -155,7 +155,7 @@ KernelInfo parseKernel(const json &text) {
             " of records with ", kernel.recordCells, " cells before it");
     kernel.recordCells = std::max(kernel.recordCells, cell + 1);
   }
-  // Only kernels of unbatched code have results without a table.
+  // Results of blocks of a lockstep program have `rowBytes` instead of a table.
   for (const json &result : optional(text, key::results))
     if (result.contains(key::rowBytes)) {
       kernel.resultBytes.push_back(result[key::rowBytes].get<int64_t>());

@@ -1,4 +1,4 @@
-//===- IndexArrays.cpp - Places of the operands of steps ------------------===//
+//===- IndexArrays.cpp - Index arrays of operands -------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -79,8 +79,8 @@ void IndexArrays::countRaggedRows(const TaskOrder &order, int64_t number) {
   }
 }
 
-/// Lays out the arrays of each operand of a kernel: offsets, step by step, if
-/// the operand is ragged, then the rows of all tasks.
+/// Lays out the arrays of each operand: the offsets of all steps if the operand
+/// is ragged, and then the rows of all tasks.
 void IndexArrays::layOut(const TaskOrder &order) {
   const DepthScheduler &schedule = order.schedule();
   int64_t bytes = 0;

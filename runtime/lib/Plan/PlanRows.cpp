@@ -178,7 +178,7 @@ void PlanRows::keepResults(const TaskOrder &order, Tables &tables,
 }
 
 /// Keeps the rows of the tasks that `handles` refer to, in held groups. Results
-/// of branches may be numbers that are not handles, which at worst keep
+/// of branches may be numbers that are not handles. At worst, these keep
 /// additional rows. Results of deferred tasks do not exist yet.
 void PlanRows::keep(const std::vector<int64_t> &handles, Tables &tables,
                     int32_t epoch) {
@@ -406,8 +406,8 @@ void PlanRows::fillSlots(const TaskOrder &order, Tables &tables,
 }
 
 /// Fills in the slots of a part's step: in the groups where it takes rows, or
-/// if `inserts` is true, in the groups where it inserts. The second kind must
-/// be filled in last.
+/// if `inserts` is true, in the groups where it inserts. Groups with inserts
+/// must be filled in last.
 void PlanRows::fillStep(const TaskOrder &order, Tables &tables, int64_t number,
                         int64_t s, bool inserts) const {
   const TaskOrder::Part &part = order.part(number);

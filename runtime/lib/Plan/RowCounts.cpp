@@ -114,8 +114,8 @@ void RowCounts::write(const RunView &run, int64_t handle, int table) {
   last[table][row] = step;
 }
 
-/// Counts the current step as the last reader of a row so far, because steps
-/// come in order.
+/// Counts the current step as the last reader of a row. Steps come in order, so
+/// later steps overwrite earlier ones.
 void RowCounts::read(const RunView &run, int64_t handle, int table) {
   if (handle >= 0 && table >= 0)
     last[table][run.tables.slot(handle, table)] = step;

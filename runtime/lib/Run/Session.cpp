@@ -80,8 +80,8 @@ static auto runCancellable(MiniBatch &batch, Run run) {
   }
 }
 
-/// Calls `run`. If it reads an index out of range that no instance reads,
-/// repeats the run from the inspection on.
+/// Calls `run`. If the run finds an index out of range that no instance reads,
+/// repeats it from the inspection on.
 template <typename Run>
 static auto runChecked(MiniBatch &batch, Executor &executor, Run run) {
   return runCancellable(batch, [&] {

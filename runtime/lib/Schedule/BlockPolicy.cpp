@@ -211,7 +211,7 @@ private:
       steps.push_back({state, block, -waste * program.costs[block] / highest});
       run.run(block);
     }
-    // The last step comes first, so that earlier ones use its reward.
+    // Update the last step first, so earlier steps use its new value.
     const int64_t count = static_cast<int64_t>(steps.size());
     for (int64_t i = count; i-- > 0;) {
       int64_t end = std::min<int64_t>(i + options.steps, count);

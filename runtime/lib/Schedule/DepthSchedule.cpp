@@ -74,16 +74,17 @@ void DepthSorter::run(const TaskQueue *queues, int64_t numKernels) {
 }
 
 /// Sorts tasks whose depths are all below `shallow`, the usual case, with one
-/// pass less. Returns false if a depth is not.
+/// pass less. Returns false if a depth is not below it.
 bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
                               int32_t *order, int64_t begin) {
   constexpr uint64_t shallow = 512;
-  // The counts are zero between calls, because most calls have few depths to
-  // clear.
+  // The counts are zero between calls. Most calls have few depths, so few
+  // counts to clear.
   if (depthCounts.empty())
     depthCounts.resize(shallow);
   int32_t *next = depthCounts.data();
-  // Local copies, so that the stores do not force the loops to reload them.
+  // Use local copies: otherwise, the stores would force the loops to reload
+  // them.
   const int64_t *records = queue.records;
   const int64_t count = queue.count, recordCells = queue.recordCells;
   auto depthOf = [=](int64_t i) {

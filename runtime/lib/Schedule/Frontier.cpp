@@ -154,8 +154,8 @@ void FrontierPlan::findDepths() {
 }
 
 void FrontierPlan::findUrgencies() {
-  // The sum over the largest possible number of tasks is finite. Tasks farther
-  // from the end are all equally urgent.
+  // Limit for which the sum over the largest possible number of tasks is
+  // finite. Tasks farther from the end are all equally urgent.
   constexpr double most = 1e290;
   const int32_t *begin = tasks->operandBegin.data();
   const int32_t *operands = tasks->operands.data();
@@ -374,7 +374,8 @@ void Frontier::stopWaiting(int32_t task, int32_t type) {
 
 template <unsigned facts>
 void Frontier::commitTasks(int32_t type, int32_t end) {
-  // Local copies, so that the stores do not force the loops to reload them.
+  // Use local copies: otherwise, the stores would force the loops to reload
+  // them.
   const int32_t *consumerBegin = plan->consumerBegin.data();
   const int32_t *consumers = plan->consumers.data();
   const int32_t *chain = plan->chain.data();

@@ -107,7 +107,7 @@ private:
       steps.push_back({number, type, -1 + options.ratioWeight * ratio});
       frontier.commit(type);
     }
-    // The last step comes first, so that earlier ones use its reward.
+    // Update the last step first, so earlier steps use its new value.
     const int64_t count = static_cast<int64_t>(steps.size());
     for (int64_t i = count; i-- > 0;) {
       int64_t end = std::min<int64_t>(i + options.steps, count);
@@ -121,8 +121,8 @@ private:
     }
   }
 
-  /// Returns the initial policy, which runs in each state the type that the
-  /// state names or begins with.
+  /// Returns the initial policy. In each state, it runs the type that the state
+  /// names, or else the first type of the state.
   StateMachine startStateMachine() {
     StateMachine stateMachine = untrained;
     for (const FrontierPlan &plan : plans) {

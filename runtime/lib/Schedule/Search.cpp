@@ -40,7 +40,8 @@ private:
 } // namespace
 
 /// Finds the types worth trying as the next batch. If a type satisfies the
-/// sufficient condition, it is the only one, since no other type can be better.
+/// sufficient condition, tries only this type, because no other type can be
+/// better.
 static void findChoices(const Frontier &frontier, std::vector<int32_t> &types) {
   types.clear();
   for (int32_t type = 0; type < frontier.numTypes(); ++type) {
@@ -65,8 +66,7 @@ Found batchrt::searchBeam(const TaskGraph &graph, int32_t width) {
     int32_t remaining; ///< tasks after it
     uint64_t hash;     ///< hash of the tasks that ran
   };
-  // The origins of the frontiers of every step, from which the result is traced
-  // back.
+  // Origins of the frontiers of each step, to trace back the result.
   std::vector<std::vector<Choice>> steps;
   std::vector<Frontier> beam(1), next;
   beam[0].start(plan);
@@ -150,7 +150,7 @@ Found batchrt::searchExact(const TaskGraph &graph, int64_t most) {
   size_t depth = 0;
   for (;;) {
     Level &level = levels[depth];
-    // No better result is possible below, or no choice is left.
+    // Go back if no better result is possible below, or no choice is left.
     if (level.choices.empty() ||
         depth + level.frontier.bound() >= best.types.size()) {
       if (depth == 0)

@@ -23,8 +23,8 @@ unsigned batchrt::neededFacts(Encoding encoding) {
   return encoding == Encoding::Urgency ? Ratios | Urgencies : Ratios;
 }
 
-/// Sorts the types of a state by descending keys, and equal keys by type. A
-/// state has few types.
+/// Sorts the types of a state by descending keys, and equal keys by type. Uses
+/// insertion sort, because a state has few types.
 template <class Key>
 static void sortTypes(State &state, Key key) {
   for (size_t i = 1; i < state.size(); ++i) {

@@ -75,9 +75,9 @@ void WaitWord::advance() {
 }
 
 // The scheduler tends to wake a thread next to its waker, and takes
-// milliseconds to separate two threads that wait for each other. Therefore each
-// worker has its own core, and the caller of run() moves to another core if it
-// is on one of these cores.
+// milliseconds to separate two threads that wait for each other. If there are
+// enough cores, each worker therefore has its own core. The caller of run()
+// moves to another core if it is on one of these.
 
 #ifdef __linux__
 /// Returns a core for each worker except worker 0, other than this thread's
