@@ -286,8 +286,8 @@ void Blocks::give(char *memory) {
   }
 }
 
-/// Returns the free list, which is never destroyed because arrays may outlive
-/// everything else.
+/// Returns the free list. It is never destroyed, because arrays may outlive
+/// static objects.
 static Blocks &blocks() {
   static auto *all = new Blocks;
   return *all;

@@ -80,8 +80,8 @@ public:
   const Py_buffer &operator*() const { return view; }
   const Py_buffer *operator->() const { return &view; }
 
-  /// Returns the format code of the elements, or 0 if it has several characters
-  /// or another byte order.
+  /// Returns the format code of the elements, or 0 if the format has several
+  /// characters or another byte order.
   static char code(const Py_buffer &view) {
     const char *format = view.format ? view.format : "B";
     if (*format == '@' || *format == '=' || *format == '<')

@@ -28,11 +28,11 @@
 namespace nb = nanobind;
 using namespace batch::python;
 
-/// Maximum depth of nodes. Views can create an unlimited number of nodes.
+/// Maximum depth of nested nodes, because views can create nodes without end.
 static constexpr size_t mostOpen = 1 << 22;
 /// Maximum number of nodes of an instance in types without sharing. Memory
-/// suffices for more, but a few objects can be on so many paths that the
-/// traversal would take too long.
+/// suffices for more, but a few objects with many paths through them would make
+/// the traversal too slow.
 static constexpr size_t mostUnshared = 1 << 24;
 /// Maximum number of views that are applied to an object.
 static constexpr int mostViews = 100;
@@ -549,7 +549,7 @@ int64_t NodeWalk::addRow(int number, size_t begin, size_t children, size_t at) {
   return node;
 }
 
-/// Lets other threads continue, and raises the exception of an interrupt.
+/// Lets other threads run, and throws the exception of a signal handler.
 void NodeWalk::pause() {
   if ((visited & 0x1ffff) == 0) {
     nb::gil_scoped_release release;

@@ -138,7 +138,7 @@ void Grid::access(Thread &thread, uintptr_t address, int64_t bytes,
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Begins a copy, which may take place at any time before the wait for it ends.
+/// Begins a copy, which may happen at any time until the wait for it ends.
 /// Until then, no thread may read the old contents of the target or write the
 /// source.
 void Grid::copyAsync(Thread &thread, void *to, const void *from, int64_t bytes,

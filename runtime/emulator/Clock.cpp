@@ -79,7 +79,7 @@ SharedClock ThreadClock::release() {
   for (const SharedClock &other : acquired)
     clock->join(*other);
   clock->add(id, now);
-  // Later accesses of the thread are not included.
+  // The clock excludes later accesses of the thread.
   now = ++block->time;
   return clock;
 }

@@ -47,8 +47,8 @@ private:
   uint32_t bits = 0;
 };
 
-/// The thread and the time of an access; false if there is no access. All
-/// accesses before a launch have the same stamp.
+/// The thread and the time of an access. Converts to false if there is no
+/// access. All accesses before a launch have the same stamp.
 class Stamp {
 public:
   Stamp() = default;
@@ -65,7 +65,7 @@ public:
   explicit operator bool() const { return bits != 0; }
   bool operator==(Stamp other) const { return bits == other.bits; }
 
-  /// Returns a word that is neither a stamp nor `no access`.
+  /// Returns a special value that is neither a stamp nor "no access".
   static Stamp mark() {
     Stamp stamp;
     stamp.bits = ~uint64_t(0);

@@ -106,7 +106,7 @@ struct Block {
   int64_t live;
   // The current phase of the cluster barrier.
   bool arrived = false;
-  uint32_t arrivalTime = 0; ///< accesses of threads that have arrived are later
+  uint32_t arrivalTime = 0; ///< precedes accesses after an arrival
 };
 
 struct Cluster {

@@ -29,7 +29,8 @@ public:
   ~Explanation();
 
   void print(llvm::raw_ostream &os, llvm::StringRef model) const;
-  /// Prints the same as a JSON array with one element per remark, for programs.
+  /// Prints the same information for programs, as a JSON array with one element
+  /// per remark.
   void printJson(llvm::raw_ostream &os) const;
 
 private:

@@ -36,7 +36,7 @@ private:
   Clock::time_point last = Clock::now();
 };
 
-/// Forwards each call to other watchers and measures how long they take.
+/// Forwards each call to other watchers and measures their total time.
 class Watchers : public RunWatcher {
 public:
   void begin() override {

@@ -40,7 +40,7 @@ struct Options {
   bool counters = false, json = false;
   std::string trace, dot, outputs, tune;
   std::optional<batchrt::Policy> policy; ///< none: the object's policy
-  bool blockChoice = false;              ///< true if it was given
+  bool blockChoice = false;              ///< true if --block-choice is given
   std::string policyTable;               ///< file to read, or empty
   std::string learnPolicy;               ///< file to write, or empty
   std::string expect;

@@ -44,10 +44,10 @@ struct Choice {
 
 constexpr Choice choices[] = {
     {"tile_rows", {6, 8, 10}},
-    // The last one: never by rows.
+    // The last value means never by rows.
     {"row_split", {1, 12, 24, 48, 96, int64_t(1) << 32}},
     {"stage_rows", {0, 16, 64}},
-    // The last one: never.
+    // The last value means never.
     {"share_tasks", {1, 4, 16, 64, int64_t(1) << 32}},
 };
 

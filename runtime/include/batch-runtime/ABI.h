@@ -43,7 +43,8 @@
 #define BATCH_ABI_VERSION 24
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
-/// The bytes before the rows of a parameter, which begin with its first extent.
+/// Number of bytes before the rows of a parameter. They begin with its first
+/// extent.
 #define BATCH_ROWS_PREFIX 64
 /// Mask of the bits of a list's cell that store its first entry.
 #define BATCH_LIST_FIRST 0x7fffffff

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The keys of the JSON descriptor of a compiled object, shared by the compiler,
-// which writes it, and the runtime, which reads it. docs/reference/abi.md
-// describes them. A key that a host must understand changes BATCH_ABI_VERSION.
+// The keys of the JSON descriptor of a compiled object. The compiler writes the
+// descriptor, and the runtime reads it. docs/reference/abi.md describes the
+// keys. A new key that a host must understand changes BATCH_ABI_VERSION.
 //
 //===----------------------------------------------------------------------===//
 

@@ -71,7 +71,7 @@ public:
   Emulator &operator=(const Emulator &) = delete;
 
   /// Declares a region of global memory, which is initially unwritten. Its
-  /// address is a multiple of 4; regions do not overlap.
+  /// address must be a multiple of 4, and regions must not overlap.
   void addRegion(void *base, size_t bytes, std::string name,
                  RegionUse use = RegionUse::ReadWrite);
   void removeRegion(void *base);

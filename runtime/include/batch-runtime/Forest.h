@@ -31,8 +31,8 @@ inline int64_t listLength(int64_t cell) {
 }
 inline int64_t listFirst(int64_t cell) { return cell & BATCH_LIST_FIRST; }
 /// Bit of a list's cell: set if the list is in a region of the pool with space
-/// for more entries. The entry before its first is (capacity << 32) | entries
-/// in use.
+/// for more entries. The entry before its first one is (capacity << 32) |
+/// entries in use.
 constexpr int64_t listGrows = int64_t(1) << 31;
 /// Returns the handle of a row of a source.
 inline int64_t sourceHandle(int source, int64_t row) {
@@ -51,7 +51,8 @@ struct TensorCell {
 };
 
 /// The ADT values, lists and arguments of one mini-batch in the layout of
-/// ABI.h: children before parents, the nodes of an instance are consecutive.
+/// ABI.h. Children precede their parents, and the nodes of an instance are
+/// consecutive.
 struct Forest {
   explicit Forest(const Descriptor &descriptor);
 

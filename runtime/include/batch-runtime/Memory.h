@@ -29,8 +29,8 @@ public:
   /// Reserves `bytes` bytes; the contents are lost if the buffer grows. `what`
   /// names the purpose in the out-of-memory message.
   char *reserve(size_t bytes, const char *what);
-  /// Like reserve(), but for memory that may stay mostly unwritten: reserves
-  /// address space, and a page uses memory only once it is written.
+  /// Like reserve(), for memory that may stay mostly unwritten. Reserves only
+  /// address space; a page uses memory once it is written.
   char *reserveAddresses(size_t bytes, const char *what);
   /// Like reserve(), but keeps the first `used` bytes.
   char *grow(size_t bytes, size_t used, const char *what);
@@ -52,7 +52,7 @@ private:
 /// The bump arena of the unbatched code. A reset keeps its chunks for reuse.
 class BumpArena {
 public:
-  /// Starts over in the first chunk.
+  /// Frees all allocations and continues in the first chunk.
   void reset(BatchContext &context);
   /// Returns `bytes` bytes at the start of the next chunk that is large enough.
   /// The rest of that chunk is used for later requests.
@@ -128,8 +128,8 @@ class Fiber {
 public:
   explicit Fiber(FiberStack &stack) : stack(stack) {}
 
-  /// Runs `body(argument)` on the stack. Returns true if the body returned,
-  /// false if it was left by leave() or suspend(). The body must not throw.
+  /// Runs `body(argument)` on the stack. Returns true if the body returned, and
+  /// false after leave() or suspend(). The body must not throw.
   bool run(void (*body)(void *), void *argument);
   /// Resumes a suspended body. Returns the same values as run().
   bool resume();
@@ -159,8 +159,8 @@ public:
   void clear();
   bool find(int64_t function, const int64_t *key, int64_t keySize,
             int64_t *results, int64_t resultCount) const;
-  /// Records that a call begins. Returns false if it began before. find() does
-  /// not find the call until store() adds its results.
+  /// Records that a call begins. Returns false if the call has begun before.
+  /// find() does not find the call until store() adds its results.
   bool begin(int64_t function, const int64_t *key, int64_t keySize,
              int64_t resultCount);
   /// Lets all unfinished calls begin again, because some will not finish.

@@ -22,8 +22,9 @@
 
 namespace batchrt {
 
-/// XXH64 with seed 0 of bytes that are added piece by piece. Reads words in
-/// the byte order of the machine, which is little-endian on all targets.
+/// Computes XXH64 with seed 0 of bytes that are added piece by piece. Reads
+/// words in the byte order of the machine, which is little-endian on all
+/// targets.
 class ObjectChecksum {
 public:
   void add(const char *data, size_t size) {

@@ -16,7 +16,7 @@ namespace batchrt {
 /// Writes the file `path`. The runtime writes every file with this function.
 ///
 /// A regular or new file is written atomically: to a temporary file in the same
-/// directory, which is then renamed. A symbolic link stays, and its target is
+/// directory, which is then renamed. A symbolic link is kept, and its target is
 /// replaced. Devices, pipes and targets of links in /proc are written in place.
 void writeFile(
     const std::string &path,

@@ -24,7 +24,7 @@ inline int64_t noValue(const Type &type) {
 }
 
 /// Finds the tensors in the results of a mini-batch, including those in fields
-/// of ADT values. A result may have none (noValue). The next mini-batch reuses
+/// of ADT values. A result may be empty (noValue). The next mini-batch reuses
 /// its memory.
 class ResultRows {
 public:

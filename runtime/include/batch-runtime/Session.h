@@ -65,8 +65,8 @@ struct LockstepOptions {
   std::optional<BatchBlockChoice> choice;
   int64_t patience = 1024; ///< maximum number of steps that a lane waits for
                            ///< its turn
-  /// If at least this share of the lanes wait for a block, it runs on all lanes
-  /// and the results of the others are dropped; above 1: never.
+  /// If at least this share of the lanes wait for a block, it runs on all
+  /// lanes, and the results of the other lanes are dropped; above 1: never.
   double maskFrom = 2;
   /// Records the blocks that run. Unsupported on devices.
   bool recordPath = false;
@@ -76,7 +76,7 @@ struct SessionOptions {
   int threads = 1;
   size_t stackSize = size_t(256) << 20;
   /// Each worker that inspects gets at least this many nodes and elements of
-  /// list arguments. With fewer, waking it does not pay off.
+  /// list arguments. With fewer, waking the worker does not pay off.
   int64_t nodesPerWorker = 256;
   /// A task's rows of at least this many bytes are reused after their last
   /// read. Finding the last reads costs about as much as scheduling.
@@ -143,7 +143,7 @@ struct LockstepCounters {
   int64_t steps = 0;       ///< blocks run
   int64_t longestWait = 0; ///< maximum number of steps that a lane waited for
                            ///< its block
-  int64_t laneRuns = 0;    ///< number of lanes that ran them, in total
+  int64_t laneRuns = 0;    ///< number of lanes that ran these blocks, in total
   int64_t stackBytes = 0, topBytes = 0; ///< moved from and to stacks; to tops
   int64_t copiedBytes = 0;              ///< bytes copied by inserts
   /// Number of steps in states that the learned table lacks.
@@ -166,8 +166,8 @@ struct RunCounters {
   int64_t nodes = 0;      ///< input nodes
   int64_t inspectors = 0; ///< workers that inspected
   int64_t plans = 0;      ///< one for each group of units, in each flush
-  /// Number of times that recorded tasks ran so that control flow could
-  /// continue, or after it had ended.
+  /// Number of times that recorded tasks ran: to let control flow continue, or
+  /// after it had ended.
   int64_t flushes = 0;
   int64_t waits = 0;      ///< waits of instances for tasks that had not run
   int64_t fibersMost = 0; ///< most instances and branches in progress together
@@ -255,9 +255,8 @@ public:
   /// position, with only tensors and scalars. Cells of tensors are then
   /// addresses.
   void openStream(Forest &forest, InstanceStream &stream);
-  /// Runs the instances of the stream until it is closed. Meanwhile the user of
-  /// the stream, in another thread, writes arguments and reads results of the
-  /// positions that it holds.
+  /// Runs the instances of the stream until it is closed. Meanwhile, another
+  /// thread writes arguments and reads results of the positions that it holds.
   void runStream();
   /// Returns true if an index of some instance was out of range. Any thread may
   /// call this.

@@ -50,7 +50,7 @@ public:
   void setNumbers(int64_t part, int64_t task, int64_t limit);
   /// Adds a task to a part, with the rows of another part's task.
   void shareRows(int64_t task, int64_t part);
-  /// Returns the first slots of the tasks of a part in the tables of a group.
+  /// Maps the tasks of a part to their first slots in the tables of a group.
   /// Task t has the place t - firstTaskOf(part, numParts()).
   SlotMap &slotsOf(int64_t part, int group) { return parts[part].slots[group]; }
   const SlotMap &slotsOf(int64_t part, int group) const {
@@ -76,8 +76,8 @@ public:
   void pin(int64_t handle);
   /// Begins a plan of the run, after all earlier plans have run.
   void beginPlan();
-  /// Allocates separate rows from now on, because the steps that follow may run
-  /// at the same time as those so far.
+  /// Allocates separate rows from now on, because later steps may run at the
+  /// same time as earlier ones.
   void startSeparateRows();
   /// Frees the rows of earlier plans that are not kept, from their last read in
   /// this plan on.

@@ -36,8 +36,8 @@ private:
 };
 
 /// A fixed number of workers; the calling thread is worker 0. The others sleep
-/// between runs. After a fork of the process, they are started again in the
-/// child, unless the fork was during a run.
+/// between runs. After a fork, the child process starts them again, unless the
+/// fork was during a run.
 class WorkerPool {
 public:
   explicit WorkerPool(int workers);
@@ -69,8 +69,8 @@ public:
   template <class Body>
   void forEachPart(int64_t parts, const Body &body);
   /// Waits at a barrier of all workers; writes before it are visible to all
-  /// after it. May only be called in a job, and by every worker equally often,
-  /// unless one leaves. Returns false if all workers have to leave.
+  /// after it. In a job, every worker must call this equally often, unless one
+  /// leaves. Returns false if all workers have to leave.
   bool barrier(int worker) {
     if (isSerial)
       return !mayLeave();

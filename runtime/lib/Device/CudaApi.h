@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Declared here because the CUDA toolkit need not be installed when the runtime
-// is built. Names and values are from the driver's documented interface.
+// These declarations replace the headers of the CUDA toolkit, which need not be
+// installed to build the runtime. Names and values are from the driver's
+// documented interface.
 //
 //===----------------------------------------------------------------------===//
 

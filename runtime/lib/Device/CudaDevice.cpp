@@ -123,7 +123,7 @@ CudaDevice::CudaDevice(int ordinal) {
                  "creating a stream");
     driver.check(driver.streamCreate(&peekStream, CU_STREAM_NON_BLOCKING),
                  "creating a stream");
-    // Allocated now because later allocations would wait for kernels.
+    // Allocate now, because later allocations would wait for kernels.
     peekMemory = allocateStaging(peekBytes, "control words");
   } catch (...) {
     driver.primaryCtxRelease(device); // also destroys the streams
@@ -132,7 +132,7 @@ CudaDevice::CudaDevice(int ordinal) {
 }
 
 CudaDevice::~CudaDevice() {
-  // All of these would wait for a kernel that never finishes.
+  // All calls below would wait for a kernel that never finishes.
   if (lost || driver.ctxSetCurrent(context) != CUDA_SUCCESS)
     return;
   for (auto &entry : modules)
@@ -355,8 +355,8 @@ DeviceKernel CudaDevice::load(const DeviceCode &code) {
   return number(function);
 }
 
-/// Requests the shared memory of blocks, which may not use more than 48 KiB by
-/// default.
+/// Requests the shared memory of blocks. By default, a block may use at most 48
+/// KiB.
 void CudaDevice::reserveShared(CUfunction function, const LaunchShape &shape) {
   std::lock_guard<std::mutex> lock(mutex);
   int64_t &reserved = shared[function];

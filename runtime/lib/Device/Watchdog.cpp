@@ -221,7 +221,7 @@ void batchrt::checkControl(const char *control, const Watchdog &watchdog) {
   std::string step = watchdog.describe
                          ? watchdog.describe(makeProgress(1, record.step))
                          : concat("step ", record.step);
-  // The block that gave up has itself arrived, so it is counted.
+  // The block that gave up counts, because it has arrived itself.
   const uint32_t wanted = sight.arrivals(record.block);
   auto isBehind = [&](const BatchBlockControl &block) {
     return (block.arrivals & ~hasLeft) < wanted;

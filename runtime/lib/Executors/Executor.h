@@ -14,10 +14,9 @@ namespace batchrt {
 
 /// Runs the loaded mini-batch: plans of tasks, lanes in lockstep, or single
 /// instances, on the workers of the host or on a device. The functions are
-/// called in the order listed here. A function may be repeated, and then those
-/// after it must also be repeated. If control flow waits for tensors, run(),
-/// runTimed() and runTraced() do all the work; inspect() and prepare() are not
-/// called.
+/// called in the order listed here. If a function is repeated, the later ones
+/// must also be repeated. If control flow waits for tensors, run(), runTimed()
+/// and runTraced() do all the work; inspect() and prepare() are not called.
 class Executor {
 public:
   explicit Executor(MiniBatch &batch) : batch(batch) {}
@@ -83,8 +82,8 @@ protected:
   bool uncollected = false; ///< results are only on a device
 };
 
-/// Creates the executor for the object of a mini-batch. It opens a device only
-/// when there is something to run.
+/// Creates the executor for the object of a mini-batch. The executor opens a
+/// device only when there is something to run.
 std::unique_ptr<Executor> makeExecutor(MiniBatch &batch,
                                        const BoundParameters &parameters);
 

@@ -83,7 +83,8 @@ void LaneMemory::place() {
     forUnits(&LaneMemory::placeHead);
   placeResults(layout);
   // The host's caches also fetch neighboring cache lines. Workers that write to
-  // neighboring lines slow each other down, although each has its own lines.
+  // neighboring lines therefore slow each other down, even if they share no
+  // line.
   if (onDevice)
     forUnits(&LaneMemory::placeLanes);
   else

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The parser's events go straight to the value builder, without a tree of JSON
-// values and without recursion. Chains may therefore have any depth.
+// The parser passes its events directly to the value builder, without a tree of
+// JSON values and without recursion. Chains may therefore have any depth.
 //
 //===----------------------------------------------------------------------===//
 

@@ -25,8 +25,8 @@ struct NonFinite {
 
 /// Collects the elements of one tensor after another from the brackets and
 /// numbers that a parser reads. Stores them in row-major order. Errors begin
-/// with the indices of the element or array, for example "[1][3]: ...", and
-/// contain neither line nor argument.
+/// with the indices of the element or array, for example "[1][3]: ...". They
+/// contain neither the line nor the argument.
 class TensorText {
 public:
   explicit TensorText(const Descriptor &descriptor) : descriptor(descriptor) {}

@@ -29,7 +29,7 @@ struct TracedTasks {
   std::chrono::steady_clock::time_point begin;
   int64_t kernel, tasks;
   bool allUnits; ///< all workers run the instance, not only this one
-  int64_t ended; ///< instances that have finished by then
+  int64_t ended; ///< instances that have finished so far
 };
 using UnitTrace = std::vector<TracedTasks>;
 
@@ -39,8 +39,8 @@ void addTrace(std::vector<StepTime> &times, const UnitTrace &trace,
               std::chrono::steady_clock::time_point begin,
               std::chrono::steady_clock::time_point end);
 
-/// Place where a worker continues after it leaves compiled code, whose frames
-/// are abandoned.
+/// Place where a worker continues after it leaves compiled code and abandons
+/// its frames.
 struct alignas(64) WorkerExit {
   std::jmp_buf place;
 };

@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// GCC defines a macro for its sanitizer; Clang has a feature test.
+// GCC defines a macro for each sanitizer; Clang has a feature test.
 #ifdef __SANITIZE_ADDRESS__
 #define BATCH_ASAN 1
 #endif

@@ -39,7 +39,8 @@ public:
       ::close(fd);
   }
 
-  /// Reads up to `count` bytes at `offset` and returns how many were read.
+  /// Reads up to `count` bytes at `offset` and returns the number of bytes
+  /// read.
   size_t read(void *data, size_t count, uint64_t offset) const {
     ssize_t found;
     do

@@ -28,7 +28,7 @@ static bool isInserted(const KernelInfo &kernel, const ResultInfo &result) {
          !kernel.operands[result.inPlace].ragged;
 }
 
-/// Marks rows that no task may write to, in place of an owner.
+/// Used in place of an owner for rows that no task may write to.
 static constexpr int32_t kShared = -2;
 
 PlanRows::PlanRows(const Descriptor &descriptor)
@@ -51,7 +51,7 @@ PlanRows::PlanRows(const Descriptor &descriptor)
               "' has different numbers of results in "
               "the tables of one group");
     }
-    // Rows of one group move together, regardless of their tables.
+    // The results in one group are inserted together or not at all.
     for (GroupUse &use : uses) {
       if (static_cast<int64_t>(use.inserts.size()) != use.results)
         use.inserts.clear();

@@ -258,7 +258,8 @@ void Frontier::makeReady(int32_t task) {
     ++chainReady[plan->chainBegin[type] + plan->chain[task]];
 }
 
-/// Counts a task that became ready, and those that now wait only for its type.
+/// Counts a task that became ready, and the tasks that now wait only for its
+/// type.
 inline void Frontier::addUrgency(int32_t task) {
   const int32_t *consumers = plan->consumers.data();
   FrontierPlan::Node *const all = nodes.data();

@@ -91,7 +91,8 @@ private:
     frontier.start(plan);
     while (!frontier.done()) {
       if (int32_t type = pickSufficient(frontier); type >= 0) {
-        // The ratio of such a batch is 1. The previous choice earns its reward.
+        // The ratio of such a batch is 1. Its reward is credited to the
+        // previous choice.
         if (!steps.empty())
           steps.back().reward += -1 + options.ratioWeight;
         frontier.commit(type);

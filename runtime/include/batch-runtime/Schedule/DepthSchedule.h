@@ -66,7 +66,7 @@ public:
   const int32_t *order() const { return orders.data(); }
   /// Returns the same array, for callers that reorder the records of a step.
   int32_t *order() { return orders.data(); }
-  /// Returns the steps, kernel after kernel, within a kernel by depth. The
+  /// Returns the steps, kernel after kernel, and within a kernel by depth. The
   /// steps of kernel k are [kernelSteps(k), kernelSteps(k+1)). The records of a
   /// step are order()[begin ... begin+count).
   const std::vector<DepthStep> &steps() const { return stepList; }
@@ -102,7 +102,7 @@ public:
            int64_t plans = 1);
 
   /// Returns all steps, kernel after kernel, within a kernel plan after plan,
-  /// within a plan by depth.
+  /// and within a plan by depth.
   const std::vector<DepthStep> &steps() const { return stepList; }
   int64_t kernelSteps(int64_t kernel) const {
     return stepBegins[kernel * numPlans];

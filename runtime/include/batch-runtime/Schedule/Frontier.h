@@ -32,7 +32,7 @@ enum FrontierFacts : unsigned {
   Cycles = 2,
   /// Sums of depths, for the agenda policy.
   Depths = 4,
-  /// The urgency of tasks that are ready, or will be after one more batch.
+  /// The urgency of tasks that are ready now or after one more batch.
   Urgencies = 8,
   /// Longest chains of each type, for the lower bound on remaining batches.
   Chains = 16,

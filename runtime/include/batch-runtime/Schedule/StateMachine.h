@@ -35,7 +35,7 @@ enum class Encoding {
 constexpr int numEncodings = 5;
 
 const char *name(Encoding encoding);
-/// Returns the facts that a frontier must keep for an encoding and for the
+/// Returns the facts that a frontier must track for an encoding and for the
 /// sufficient condition.
 unsigned neededFacts(Encoding encoding);
 
@@ -97,14 +97,14 @@ public:
 
   /// Renumbers types as in a program, which may have more types. If the program
   /// lacks one, returns an error and changes nothing; otherwise returns an
-  /// empty text.
+  /// empty string.
   std::string renumber(const std::vector<std::string> &program);
 
-  /// Returns the state machine as text (docs/reference/formats.md). Two equal
-  /// objects have the same text.
+  /// Returns a text (docs/reference/formats.md), which is the same for equal
+  /// state machines.
   std::string print() const;
   /// Reads a state machine from its text. On failure, returns "FILE:LINE:
-  /// error" and changes nothing; otherwise returns an empty text.
+  /// error" and changes nothing; otherwise returns an empty string.
   std::string parse(const std::string &text, const std::string &file);
 
 private:
