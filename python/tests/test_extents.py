@@ -364,7 +364,7 @@ def count_rows(x):
          lambda x: jnp.arange(x.shape[0]).sum()),
         ("linspace to n", "compute with jnp.asarray(n)",
          lambda x: jnp.linspace(0, 1, x.shape[0]).sum()),
-        ("n in a set", "look it up in a tuple", lambda x: 1 if x.shape[0] in {0, 1} else 2),
+        ("n in a set", "or use a tuple", lambda x: 1 if x.shape[0] in {0, 1} else 2),
         ("loop in Python", "in more than 32 ways", count_rows))])
 def test_refuses(f, text):
     with raises(batch.LoweringError, text) as caught:

@@ -216,7 +216,7 @@ def invalid(name, error, text, kind, given):
     invalid("too_large_child", ValueError,
             "field 'Node.left': number 9223372036854775808 is out of range",
             Tree, changed(NODE, Node_left=np.array([2 ** 63], np.uint64))),
-    invalid("cycle", ValueError, "node 1 is part of itself; cycles are not supported", Tree,
+    invalid("cycle", ValueError, "node 1 contains itself; cycles are not supported", Tree,
             changed(NODE, Node_left=[1])),
     invalid("two_parents_in_tree", ValueError,
             "node 0 is a child of two nodes, but Tree is declared as a tree; declare it with "

@@ -166,7 +166,7 @@ def cycle():
 
 
 def test_cycle(cycle):
-    with raises(ValueError, "argument 'tree' of instance 1, .right.right: a node is part of "
+    with raises(ValueError, "argument 'tree' of instance 1, .right.right: a node contains "
                 "itself; cycles are not supported"):
         total_of([Leaf(1), cycle])
 
@@ -174,7 +174,7 @@ def test_cycle(cycle):
 def test_cycle_through_lists():
     ring = Graph.Join([], 1)
     ring.parts.extend([Graph.Leaf(1), Graph.Join([ring], 2)])
-    with raises(ValueError, "instance 0, .parts[1].parts[0]: a node is part of itself"):
+    with raises(ValueError, "instance 0, .parts[1].parts[0]: a node contains itself"):
         words([ring])
 
 
@@ -183,7 +183,7 @@ def test_cycle_below_1000_nodes(cycle):
         cycle = Node(Leaf(0), cycle)
     end = ".right" * 8
     with raises(ValueError,
-                f"instance 0, {end} ... 986 more ... {end}: a node is part of itself"):
+                f"instance 0, {end} ... 986 more ... {end}: a node contains itself"):
         total_of([cycle])
 
 

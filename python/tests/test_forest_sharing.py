@@ -89,7 +89,7 @@ def test_tree_of_8191_nodes_is_13():
 
 
 def test_trees_cannot_be_merged():
-    with raises(ValueError, "Tree is declared with kind='tree', which allows one"):
+    with raises(ValueError, "Tree is declared with kind='tree', which allows only one"):
         merged([Leaf(1)], Tree)
 
 

@@ -40,14 +40,14 @@ def _options(arguments):
                         help="use FUNCTION as the entry (default: a function with batch.entry, "
                         "'main', or the only public function)")
     parser.add_argument("--name", metavar="ARG=NAME", action="append", default=[],
-                        help="rename an argument; ARG is its position, from 0, or its present "
+                        help="rename an argument; ARG is its position, from 0, or its current "
                         "name")
     parser.add_argument("--shared", metavar="ARG,...", action="append", default=[],
                         help="make these arguments parameters, which all instances share")
     parser.add_argument("--outputs", metavar="NAME,...", help="name the results")
     parser.add_argument("--params", metavar="FILE",
                         help="write the values of dense_resource constants to FILE (.safetensors "
-                        "or .npz) instead of the model; their keys name the parameters")
+                        "or .npz) instead of the model, and name the parameters by their keys")
     parser.add_argument("--no-check", action="store_true",
                         help="do not check the model with batch-compile")
     return parser.parse_args(arguments)

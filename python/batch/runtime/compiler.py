@@ -248,7 +248,8 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
             model.decisions = functools.lru_cache(functools.partial(
                 _decisions, path, arguments, text, what, progress))
             return model
-    raise CompileError(f"{folder} is removed repeatedly; set $XDG_CACHE_HOME to another directory")
+    raise CompileError(f"another process keeps clearing {folder}; set $XDG_CACHE_HOME to another "
+                       "directory")
 
 
 def _take(cached, path, arguments, text, what, progress):

@@ -15,8 +15,8 @@ def checked_array(field, what, array):
     Raises a TypeError if it requires a gradient, which PyTorch would lose silently.
     """
     if getattr(array, "requires_grad", False):
-        raise TypeError(f"{what} requires a gradient, which calls do not propagate; pass its "
-                        "detach()")
+        raise TypeError(f"{what} requires a gradient, which calls do not propagate; detach the "
+                        "tensor first")
     # Only within the package, int16 represents the bits of bfloat16.
     if field.dtype == "bfloat16" and \
             str(getattr(array, "dtype", "")).rpartition(".")[2] == "int16":

@@ -26,8 +26,8 @@ _OF_VALUES = re.compile(r"aten\.(_local_scalar_dense|item|nonzero|masked_select|
                         r"_unique|bincount|repeat_interleave)|"
                         r"(while_loop|cond|map_impl|scan|associative_scan)\b")
 _FRAME = r'File "([^"\n]+)", line (\d+), in (\S+)'
-_LAX = "control flow that depends on values is not supported in modules; write it around " \
-    "them, with jax.lax.cond, while_loop or scan, or in a batch.function"
+_LAX = "control flow that depends on values is not supported in modules; write it outside, " \
+    "with jax.lax.cond, while_loop or scan, or in a @batch.function"
 
 
 def load_torch():
@@ -227,7 +227,7 @@ def described(array):
 def gradient_error(what):
     """Returns the error for a tensor that requires a gradient."""
     return ValueError(f"{what} requires a gradient, which from_torch does not propagate to "
-                      "PyTorch; pass its detach(), or differentiate with jax.grad")
+                      "PyTorch; detach the tensor first, or differentiate with jax.grad")
 
 
 def converted(value, what):

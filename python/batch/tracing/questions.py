@@ -243,9 +243,9 @@ def _hook_hash():
             frame = _user()
             if frame and _instruction(frame) == "CONTAINS_OP":
                 raise LoweringError(
-                    f"{user_location()}the number of rows is unknown during tracing and equals "
-                    "no element of a set or dictionary; compare it, as in `n == 0`, or look it "
-                    "up in a tuple")
+                    f"{user_location()}the number of rows is unknown during tracing and cannot "
+                    "be looked up in a set or dictionary; compare it, as in `n == 0`, or use a "
+                    "tuple, as in `n in (1, 2)`")
         return original(self)
 
     _Extent.__hash__ = hashed

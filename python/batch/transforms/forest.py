@@ -106,8 +106,8 @@ def forest(data: DataType, values: Iterable[Any] | Forest,
     for one in reachable(element_of(kind).adt) if share == "equal" else ():
         if one._kind in ("tree", "sequence"):
             raise ValueError(f"share='equal' may give nodes several parents, but {one!r} is "
-                             f"declared with kind={one._kind!r}, which allows one; declare it with "
-                             "kind='dag' or without a kind")
+                             f"declared with kind={one._kind!r}, which allows only one; declare it "
+                             "with kind='dag' or without a kind")
     made = as_forest(kind, values, "values")
     return made if made is values and share == "identity" else \
         Forest(kind, made.values, made.where, share)
