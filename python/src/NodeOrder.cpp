@@ -137,7 +137,7 @@ void NodeOrder::check(const ChildField &field, int64_t parent, int64_t child) {
                               .c_str());
   if (states[child] == isOpen)
     throw nb::value_error(
-        (nodeName(child) + " is part of itself; cycles are not supported")
+        (nodeName(child) + " contains itself; cycles are not supported")
             .c_str());
   if (isChild[child] && types[field.dataType].isUnshared())
     throw nb::value_error((nodeName(child) + " is a child of two nodes, but " +

@@ -572,7 +572,7 @@ void NodeWalk::checkCycle() {
     if (stack[i].variant >= 0 &&
         !above.emplace(stack[i].object, stack[i].dataType).second)
       throw nb::value_error(
-          (path(i) + ": a node is part of itself; cycles are not supported")
+          (path(i) + ": a node contains itself; cycles are not supported")
               .c_str());
   if (stack.size() >= mostOpen)
     throw nb::value_error((path(stack.size()) + ": nodes are deeper than " +

@@ -172,7 +172,7 @@ void Grid::waitCopies(Thread &thread, int64_t groups, const char *where) {
       if (std::memcmp(copy.before.data(), copy.from, copy.bytes) != 0)
         fail(thread, copy.where,
              concat("copies ", copy.bytes,
-                    " bytes that were written before the copy was waited for"));
+                    " bytes that changed before the wait for the copy"));
       std::memcpy(copy.to, copy.from, copy.bytes);
     }
 }

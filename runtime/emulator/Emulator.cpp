@@ -58,17 +58,19 @@ void Emulator::launch(const EmulatedLaunch &launch) {
       raise("cannot launch kernel '", launch.kernel, "': ", text...);
   };
   check(launch.threads >= 1 && launch.threads <= 1024, launch.threads,
-        " threads in a block");
+        " threads per block; expected 1 to 1024");
   check(launch.blocks >= 1 && launch.blocks <= ThreadId::maxBlocks,
-        launch.blocks, " blocks");
+        launch.blocks, " blocks; expected 1 to ", ThreadId::maxBlocks);
   // Each thread uses two of the 65530 mappings of a process: a stack and its
   // guard page.
   check(launch.blocks * launch.threads <= 32000, launch.blocks, " blocks of ",
-        launch.threads, " threads are more than 32000 threads");
+        launch.threads, " threads; expected at most 32000 threads in total");
   check(launch.clusterBlocks >= 1 && launch.blocks % launch.clusterBlocks == 0,
-        launch.blocks, " blocks in clusters of ", launch.clusterBlocks);
+        launch.blocks, " blocks in clusters of ", launch.clusterBlocks,
+        "; the cluster size must divide the number of blocks");
   check(launch.sharedBytes >= 0 && launch.accessPeriod >= 0,
-        "negative settings");
+        "the bytes of shared memory and the access period must not be "
+        "negative");
   if (launch.counts) {
     launch.counts->writes.resize(launch.blocks);
     for (std::vector<int64_t> &warps : launch.counts->writes)

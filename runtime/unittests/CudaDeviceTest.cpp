@@ -208,11 +208,12 @@ TEST_F(Cuda, ReleasesEverything) {
 TEST_F(Cuda, OutOfMemory) {
   open();
   uint64_t memory = device->allocate(1 << 20, "a test");
-  EXPECT_MESSAGE("out of memory on Fake GPU: 2147483648 bytes for tables, "
-                 "1072693248 of 1073741824 are free; use a smaller batch",
+  EXPECT_MESSAGE("out of memory on Fake GPU: cannot allocate 2147483648 bytes "
+                 "for tables with 1072693248 of 1073741824 bytes free; use a "
+                 "smaller batch",
                  device->allocate(size_t(2) << 30, "tables"));
-  EXPECT_MESSAGE("out of pinned memory on the host: 2147483648 bytes to copy "
-                 "tables to Fake GPU",
+  EXPECT_MESSAGE("out of pinned memory on the host: cannot allocate "
+                 "2147483648 bytes to copy tables to Fake GPU",
                  device->allocateStaging(size_t(2) << 30, "tables"));
   device->release(memory);
 }

@@ -160,7 +160,7 @@ TEST_F(EmulatorTest, AsyncCopiesThatBeginTooEarly) {
     gpu.call().waitCopies(gpu.self, 0, "wait");
   };
   expectError(1, 64, writeBeforeTheWait,
-              {"copies 4 bytes that were written before"});
+              {"copies 4 bytes that changed before"});
 }
 
 TEST_F(EmulatorTest, ReadThenWriteIsRace) {

@@ -64,8 +64,8 @@ TEST(RunExplanation, Lanes) {
                              "average; "))
       << text;
   EXPECT_TRUE(contains(
-      text, "utilization with masks: 63 %, because these batches on "
-            "all lanes would compute 16 times, of which 10 are useful\n"))
+      text, "utilization with masks: 63 %: if each of these batches ran on "
+            "all lanes, 10 of 16 results would be useful\n"))
       << text;
 }
 
@@ -130,12 +130,12 @@ TEST(RunExplanation, Hints) {
   EXPECT_TRUE(contains(hints(1, {step(0, 1, 1)}), "nothing to batch"));
   // One instance, such as a tree, may have many tasks that run together.
   EXPECT_EQ(hints(1, {step(0, 2, 2), step(0, 7, 7)}), "");
-  EXPECT_TRUE(contains(hints(2, {}), "there are no batches"));
+  EXPECT_TRUE(contains(hints(2, {}), "no batches ran"));
   const std::vector<StepTime> single(20, step(0, 1, 2));
   EXPECT_TRUE(contains(hints(2, single), "20 of the 20 batches of"));
   EXPECT_TRUE(contains(hints(2, single), "takes about 1.0 us"));
   const std::vector<StepTime> few(20, step(0, 3, 16));
-  EXPECT_TRUE(contains(hints(16, few), "less than a quarter of the lanes"));
+  EXPECT_TRUE(contains(hints(16, few), "fewer than a quarter of the lanes"));
   std::vector<StepTime> good(20, step(0, 16, 16));
   for (StepTime &time : good)
     time.end = 100;

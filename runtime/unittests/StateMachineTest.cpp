@@ -61,7 +61,7 @@ TEST(StateMachine, MalformedFiles) {
       {replaced("inner node", "leaf"), "f:4: duplicate kernel 'leaf'"},
       {replaced("kernel leaf", "kernel"), "f:3: expected the name of a kernel"},
       {replaced("0 1 : 1", "0 2 : 0"),
-       "f:5: kernel 2 is out of range; number of kernels: 2"},
+       "f:5: kernel 2 is out of range for 2 kernels"},
       {replaced("0 1 : 1", "0 -1 : 0"), "f:5: expected a number, found '-1'"},
       {replaced("0 1 : 1", "0 1 1"), "f:5: expected 'state KERNELS : KERNEL'"},
       {replaced("0 1 : 1", ": 1"), "f:5: expected 'state KERNELS : KERNEL'"},

@@ -259,8 +259,8 @@ TEST(Buffer, Addresses) {
   for (int round = 0; round < 1000; ++round)
     Buffer().reserveAddresses(bytes, "a test"); // freed at once
   EXPECT_MESSAGE(
-      "out of memory: 9223372036854775808 bytes for result tables; use a "
-      "smaller batch (--batch) or fewer workers (--threads)",
+      "out of memory: cannot allocate 9223372036854775808 bytes for result "
+      "tables; use a smaller batch (--batch) or fewer workers (--threads)",
       other.reserveAddresses(size_t(1) << 63, "result tables"));
 }
 

@@ -5,7 +5,7 @@
 // If no strategy is legal, batch-choose-strategy stores the reason in the
 // object, and batch-run prints it.
 
-// CHECK: batch-run: error: the object has no batched code, only --unbatched is possible: model.mlir:11:8: control flow depends on a tensor here
+// CHECK: batch-run: error: the object has no batched code and requires --unbatched: model.mlir:11:8: control flow depends on a tensor here
 
 func.func @main(%x: tensor<4xf32> {batch.name = "x"})
     -> (tensor<4xf32> {batch.name = "y"}) attributes {

@@ -418,7 +418,7 @@ def check_errors():
         fails("a loop without an end, %d threads" % threads,
               "instance 1: exceeded the limit of 50 steps, the last one in a loop at "
               "loop.mlir:11:12; allow more with --max-steps=N, or write the results of "
-              "the others with --partial-results", *command)
+              "the other instances with --partial-results", *command)
         out = os.path.join(scratch, "partial.safetensors")
         fails("results of the others, %d threads" % threads, "instance 1: ", *command,
               "--partial-results", "--outputs=" + out)
@@ -437,9 +437,9 @@ def check_errors():
     check_element()
     program = compiled("large", LARGE)
     if program:
-        fails("too little memory", "out of memory: 281474976710656 bytes for tensors of "
-              "instances that run together; use a smaller batch (--batch) or fewer workers "
-              "(--threads)",
+        fails("too little memory", "out of memory: cannot allocate 281474976710656 bytes for "
+              "tensors of instances that run together; use a smaller batch (--batch) or fewer "
+              "workers (--threads)",
               "batch-run", program, "--inputs=" + batchtest.write_lines(
                   os.path.join(scratch, "small"), ['{"x": 1, "i": 3}']))
     model = os.path.join(scratch, "loop.mlir")

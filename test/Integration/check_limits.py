@@ -120,7 +120,7 @@ for name, (source, given, more, place) in MODELS.items():
                 what + ": the instance and the place", code == 1 and
                 "error: instance 1: exceeded the limit of %d steps, the last one in %s"
                 % (STEPS, place) in text and "; allow more with --max-steps=N, or write "
-                "the results of the others with --partial-results\n" in text, text)
+                "the results of the other instances with --partial-results\n" in text, text)
             code, text = run(*command, "--inputs=" + lines, "--partial-results")
             checks.expect(what + ": all that have no end", code == 1 and
                           [line.split(": ")[2] for line in text.splitlines()] ==

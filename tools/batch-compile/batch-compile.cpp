@@ -75,12 +75,12 @@ struct Flags {
   cl::opt<std::string> chip{
       "chip", cl::cat(category),
       cl::desc("Generate code for this GPU chip: sm_80, sm_90, ... (default: "
-               "the oldest one that the other options allow)")};
+               "the oldest possible one)")};
   cl::opt<int64_t> sharedMemory{
       "shared-memory", cl::init(-1), cl::cat(category), cl::value_desc("bytes"),
       cl::desc("Use at most this much shared memory of a GPU block for "
-               "parameters (0: none; default: as much as the chip has, or "
-               "without --chip as much as every chip has)")};
+               "parameters (0: none; default: the maximum of the chip, or "
+               "without --chip the minimum of all chips)")};
   cl::opt<batch::Strategy> strategy{
       "strategy", cl::init(batch::Strategy::Auto), cl::cat(category),
       cl::desc(
@@ -129,17 +129,16 @@ struct Flags {
                "another architecture)")};
   cl::opt<unsigned> level{
       "O", cl::Prefix, cl::init(1), cl::cat(category),
-      cl::desc("Run LLVM optimizations: 0 (none), 1 (those that kernels need; "
-               "default), 2 or 3 (all of that LLVM level; compiling takes "
-               "about 2.5 times as long)")};
+      cl::desc("Run LLVM passes: 0 (none), 1 (cleanup only, the default), 2 or "
+               "3 (all passes of that level, with longer compilation)")};
   cl::opt<batch::Sanitizer> sanitize{
       "sanitize", cl::init(batch::Sanitizer::None), cl::cat(category),
-      cl::desc("Make the code check its memory accesses with 'address' or "
+      cl::desc("Instrument the code with this sanitizer: 'address' or "
                "'thread'; requires a batch-run built with the same sanitizer "
                "(preset asan or tsan)")};
   cl::opt<bool> explain{
       "explain", cl::cat(category),
-      cl::desc("Print each decision, with its line of the model")};
+      cl::desc("Print each decision with its line of the model")};
   cl::opt<bool> explainJson{
       "explain-json", cl::cat(category),
       cl::desc("Print each decision as JSON and write no object")};
@@ -151,13 +150,9 @@ struct Flags {
   cl::opt<bool> emitLLVM{"emit-llvm", cl::cat(category),
                          cl::desc("Write LLVM IR instead of an object")};
   cl::opt<int> parent{
-      "parent",
-      cl::init(0),
-      cl::cat(category),
-      cl::value_desc("pid"),
-      cl::ReallyHidden,
-      cl::desc("Exit when the process with this ID, which needs the result, "
-               "ends")};
+      "parent",          cl::init(0),
+      cl::cat(category), cl::value_desc("pid"),
+      cl::ReallyHidden,  cl::desc("Exit when the process with this ID ends")};
 
   batch::CompileOptions getOptions() const {
     batch::CompileOptions options;

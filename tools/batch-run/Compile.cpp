@@ -32,8 +32,8 @@ static std::string findCompiler() {
   std::string path(self, length < 0 ? 0 : length);
   path = path.substr(0, path.rfind('/') + 1) + "batch-compile";
   if (::access(path.c_str(), X_OK) != 0)
-    raise("cannot find the compiler '", path,
-          "'; compile the model elsewhere and pass the .so");
+    raise("cannot find '", path,
+          "'; install batch-compile there, or pass a compiled .so");
   return path;
 }
 

@@ -343,7 +343,7 @@ int Driver::run() {
   std::fflush(stdout);
   if (report.difference)
     std::fprintf(stderr,
-                 "batch-run: error: batched differs from unbatched: %s\n",
+                 "batch-run: error: batched and unbatched results differ: %s\n",
                  report.difference->c_str());
   for (const std::string &failure : report.failures)
     std::fprintf(stderr, "batch-run: error: %s\n", failure.c_str());
@@ -388,7 +388,7 @@ int batchrun::run(const Options &options) {
       !((descriptor.hasInspect || descriptor.lockstep ||
          descriptor.replicate) &&
         (descriptor.hasExecute || descriptor.launch)))
-    raise("the object has no batched code, only --unbatched is possible: ",
+    raise("the object has no batched code and requires --unbatched: ",
           descriptor.notBatched.empty() ? "it was compiled with strategy 'none'"
                                         : descriptor.notBatched);
   if (!options.onlyUnbatched)

@@ -133,7 +133,7 @@ StateMachine batchrun::makeBlockPolicy(const Options &options,
                   {learnedBatches.begin(), learnedBatches.end()});
   std::fprintf(stderr,
                "batch-run: note: learned a block policy from the first %d "
-               "instances: it costs %.3f of the default\n",
+               "instances: its cost is %.3f times that of the default\n",
                learnedInstances,
                static_cast<double>(learned.cost) / learned.costWithout);
   if (!options.learnPolicy.empty())

@@ -25,8 +25,8 @@ USAGE: batch-run MODEL.mlir|MODEL.mlirbc|MODEL.so --inputs=... [--params=...]
                  [options]
        batch-run MODEL.mlir|MODEL.mlirbc --explain
 
-MLIR, as text or bytecode, is compiled first, with the batch-compile next to this
-program.
+batch-run first compiles MLIR, as text or bytecode, with the batch-compile in its
+own directory.
 
 DATA
   --inputs=FILE.jsonl       read instances from JSON lines: the bare value of a
@@ -53,43 +53,42 @@ RUNNING
   --nodes-per-worker=N      give each inspecting worker at least N nodes
                             (default: 256)
   --share-tasks=N           share batches of at least N tasks among all workers;
-                            run smaller ones on one worker (default: 0, each
-                            kernel specifies its own number)
+                            run smaller ones on one worker (default: 0, the
+                            number of each kernel)
   --reuse-rows=BYTES        reuse rows of at least BYTES per task after their last
                             read (default: 1024)
-  --stack-size=BYTES        set the stack size for recursive calls; a suffix K, M
-                            or G is allowed (default: 256M; unused stack takes no
-                            memory)
-  --max-steps=N             limit the steps of an instance (default: no limit):
-                            rounds of loops and recursive calls; in lockstep,
-                            blocks; with strategy replicate, rounds of loops
-  --partial-results         if instances exceed a limit of steps, stack or calls,
-                            write zeros for them and the results of the others;
-                            the exit status is still 1
-  --max-fibers=N            let at most N calls of an instance wait for tensors at
-                            the same time; the next one begins when one of the
-                            same fork ends (default: 256)
-  --fiber-stack=BYTES       set the stack size of such a call (default: 256K)
+  --stack-size=BYTES        set the stack size for recursive calls, such as 64M or
+                            1G (default: 256M); unused stack takes no memory
+  --max-steps=N             limit each instance to N steps (default: no limit).
+                            Steps are rounds of loops and recursive calls; in
+                            lockstep, blocks; with strategy replicate, rounds
+  --partial-results         write zeros for instances that exceed a limit of
+                            steps, stack or calls, and the results of the other
+                            instances; the exit status is still 1
+  --max-fibers=N            let at most N concurrent calls of an instance wait for
+                            tensors; more calls begin as earlier calls of the
+                            same fork end (default: 256)
+  --fiber-stack=BYTES       set the stack size of a concurrent call (default:
+                            256K)
   --unbatched               run only the unbatched code
   --blocks=N                launch at most N blocks on a GPU (default: as many
                             as can run at the same time; emulator: 4, or two
                             clusters)
   --watchdog=SECONDS        abort if a GPU kernel makes no progress for SECONDS
-                            (0: never; default: 10; emulator: 0, since it detects
-                            hangs itself)
-  --policy=P                use policy P to pick the next batch (default: depth,
-                            unless the model was compiled with another one).
-                            Results are bit-identical with every policy. P is
-                            one of )"
+                            (0: never; default: 10; emulator: 0)
+  --policy=P                use policy P to pick the next batch (default: the
+                            policy in the model, or else depth). Results are
+                            bit-identical with every policy. P is one of
+                            )"
 #define BATCH_POLICY(enumerator, name) #name " "
 #include "batch-runtime/Schedule/Policies.def"
     R"(
-  --depths=inspector|flush  for policy depth, compute the depths of tasks in the
-                            inspector, as it records them (default), or in the
-                            scheduler, from the tasks of a flush, for comparison
+  --depths=inspector|flush  for policy depth, compute depths in the inspector
+                            while it records tasks (default), or in the scheduler
+                            at each flush (for comparison)
   --policy-table=FILE       follow the state machine in FILE (default of fsm: the
-                            one that the model was compiled with, or else one
-                            learned from the first 32 instances)
+                            state machine in the model, or else one learned from
+                            the first 32 instances)
   --learn-policy=FILE       learn a state machine from the first 32 instances, or
                             from their flushes if control flow waits; follow it
                             and write it to FILE
@@ -112,8 +111,8 @@ CONTROL FLOW IN LOCKSTEP (models whose control flow depends on tensors)
                             run all instances at once, on --batch=N lanes
   --stack-depth=N           allow at most N nested calls per lane (default: 64)
   --mask-from=SHARE         run a block on all lanes if at least this share of
-                            them waits for it, and drop the results of the others
-                            (default: never; 0: always)
+                            them waits for it, and drop the results of the other
+                            lanes (default: never; 0: always)
 
 COMPILING (.mlir and .mlirbc only; passed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
@@ -131,9 +130,10 @@ COMPILING (.mlir and .mlirbc only; passed on to batch-compile)
                             --inputs, run the model afterwards
 
 CHECKING
-  --check-unbatched[=TOL]   run every instance unbatched too and compare: bit for
-                            bit, or |a-b| / max(|b|, rms) <= TOL; report the first
-                            instance that differs, with exit status 1
+  --check-unbatched[=TOL]   also run every instance unbatched, and compare results
+                            bit for bit, or by |a-b| / max(|b|, rms) <= TOL; if an
+                            instance differs, report the first one and exit with
+                            status 1
   --expect=FILE[,RTOL,ATOL] compare with the entries "INSTANCE.OUTPUT" of a
                             safetensors file (default: 1e-4,1e-5)
 
@@ -141,17 +141,17 @@ RESULTS
   --outputs=FILE            write all outputs as safetensors, stacked over
                             instances; add NAME.offsets for ragged ones
   --bench[=RUNS]            time each phase, and print the median and the minimum
-                            of RUNS (default: 20)
+                            of this many runs (default: 20)
   --counters                print the numbers of tasks, batches, barriers, ...,
                             and the bytes of memory
   --json                    print one JSON object instead of text
-  --trace=FILE              write the steps, or tasks, as a Chrome trace
+  --trace=FILE              write a Chrome trace of the steps or tasks
   --dot=FILE                write the task graph of the first mini-batch for
-                            Graphviz; if control flow waits, with a frame per
-                            flush
-  --tune=FILE               measure tile sizes and how workers share batches, with
-                            these inputs and threads, and write the best to FILE,
-                            for --tuning=FILE
+                            Graphviz, with a frame per flush if control flow
+                            waits
+  --tune=FILE               measure tile sizes and ways to share batches among
+                            workers, with these inputs and threads, and write the
+                            fastest choices to FILE, for --tuning=FILE
   --help, --version
 
 EXAMPLES

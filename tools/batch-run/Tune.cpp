@@ -264,7 +264,7 @@ void Tuner::print() const {
   }
   std::printf(
       "whole executor: %.1f us, tuned %.1f us%s\n", defaultExecute, bestExecute,
-      best.empty() ? ": no faster, so the cost model's choices stay" : "");
+      best.empty() ? ": no faster, so the cost model's choices remain" : "");
   std::printf("wrote %s; use it with --tuning=%s\n", options.tune.c_str(),
               options.tune.c_str());
 }

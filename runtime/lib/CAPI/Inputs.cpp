@@ -203,10 +203,13 @@ int64_t ValueReader::node(int64_t number, const NodeUse &use) {
   const int64_t first = forest.instanceNodes[use.instance];
   const int64_t end =
       use.parent < 0 ? forest.instanceNodes[use.instance + 1] : use.parent;
+  if (first == end)
+    raiseInvalid(what, ": node ", number, " is out of range, because instance ",
+                 use.instance, " has no nodes",
+                 use.parent < 0 ? "" : " before its parent");
   if (number < first || number >= end)
-    raiseInvalid(what, ": node ", number, " is out of range; expected ",
-                 first == end ? "no node: there are no nodes"
-                              : concat(first, " to ", end - 1, ", the nodes"),
+    raiseInvalid(what, ": node ", number, " is out of range; expected ", first,
+                 " to ", end - 1, ", the nodes",
                  use.parent < 0 ? " of instance "
                                 : " before its parent in instance ",
                  use.instance);

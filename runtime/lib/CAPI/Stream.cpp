@@ -149,7 +149,7 @@ void BatchStream::put(const BatchInputs &inputs) {
   const int64_t more = inputs.instances;
   if (more < 0 || more > available())
     raiseInvalid("the stream has space for ", available(),
-                 " instances, not for ", more);
+                 " instances, not for ", more, "; take results first");
   if (more == 0)
     return;
   if (inputs.nodes || (!inputs.arguments && !session.model->arguments.empty()))

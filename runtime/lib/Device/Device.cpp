@@ -13,16 +13,17 @@ using namespace batchrt;
 uint64_t Device::allocate(size_t bytes, const char *what) {
   uint64_t memory = tryAllocate(bytes);
   if (!memory)
-    raise("out of memory on ", facts.name, ": ", bytes, " bytes for ", what,
-          ", ", freeMemory(), " of ", facts.memory,
-          " are free; use a smaller batch (--batch)");
+    raise("out of memory on ", facts.name, ": cannot allocate ", bytes,
+          " bytes for ", what, " with ", freeMemory(), " of ", facts.memory,
+          " bytes free; use a smaller batch (--batch)");
   return memory;
 }
 
 char *Device::allocateStaging(size_t bytes, const char *what) {
   char *memory = tryAllocateStaging(bytes);
   if (!memory)
-    raise("out of pinned memory on the host: ", bytes, " bytes to copy ", what,
-          " to ", facts.name, "; use a smaller batch (--batch)");
+    raise("out of pinned memory on the host: cannot allocate ", bytes,
+          " bytes to copy ", what, " to ", facts.name,
+          "; use a smaller batch (--batch)");
   return memory;
 }

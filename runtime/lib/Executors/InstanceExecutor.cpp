@@ -43,7 +43,7 @@ std::string InstanceExecutor::failure(int64_t instance) const {
                 " steps, the last one in ", info.loops[end - 1],
                 "; allow more with ",
                 optionName(options.names, "max-steps", "N"),
-                ", or write the results of the others with ",
+                ", or write the results of the other instances with ",
                 optionName(options.names, "partial-results"));
 }
 

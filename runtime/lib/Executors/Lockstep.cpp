@@ -127,7 +127,7 @@ std::string Lockstep::describeEnd(int64_t instance) const {
     return concat("exceeded the limit of ", options.maxSteps,
                   " blocks, the last one ", block, "; allow more with ",
                   optionName(options.names, "max-steps", "N"),
-                  ", or write the results of the others with ",
+                  ", or write the results of the other instances with ",
                   optionName(options.names, "partial-results"));
   }
   return concat("ended with code ", end);

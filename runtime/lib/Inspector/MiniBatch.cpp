@@ -318,7 +318,7 @@ void MiniBatch::endInstance(Part &part, int64_t instance) {
           !isLimit
               ? ""
               : concat(why.find("; ") == std::string::npos ? ";" : ", or",
-                       " write the results of the others with ",
+                       " write the results of the other instances with ",
                        optionName(options.lockstep.names, "partial-results")));
   part.failures[instance] = why;
   for (size_t r = 0; r < resultCells.size(); ++r)

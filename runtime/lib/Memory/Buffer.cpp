@@ -52,7 +52,7 @@ void Buffer::release() {
 }
 
 [[noreturn]] static void raiseNoMemory(size_t bytes, const char *what) {
-  raise("out of memory: ", bytes, " bytes for ", what,
+  raise("out of memory: cannot allocate ", bytes, " bytes for ", what,
         "; use a smaller batch (--batch) or fewer workers (--threads)");
 }
 
@@ -77,7 +77,7 @@ static char *allocate(size_t &bytes, size_t &mapped, const char *what) {
   bool large = bytes >= 2 * hugePage;
   size_t alignment = large ? hugePage : 64;
   if (bytes > SIZE_MAX - alignment)
-    raise("out of memory: ", bytes, " bytes for ", what);
+    raise("out of memory: cannot allocate ", bytes, " bytes for ", what);
   size_t rounded = (bytes + 63) / 64 * 64;
   if (haveGuardPages()) {
     bytes = rounded;

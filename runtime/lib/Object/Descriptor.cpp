@@ -152,7 +152,7 @@ KernelInfo parseKernel(const json &text) {
     int64_t cell = kernel.operands.back().cell;
     if (cell < 1 || cell > kernel.recordCells)
       raise("kernel '", kernel.name, "' has an operand in cell ", cell,
-            " of records with ", kernel.recordCells, " cells before it");
+            " of its records; expected 1 to ", kernel.recordCells);
     kernel.recordCells = std::max(kernel.recordCells, cell + 1);
   }
   // Results of blocks of a lockstep program have `rowBytes` instead of a table.
@@ -441,7 +441,8 @@ void Descriptor::checkPacking(const PackingInfo &packing) const {
   addRows(packing.parameter);
   std::for_each(packing.stacked.begin(), packing.stacked.end(), addRows);
   if (rows != packing.n)
-    raise("the descriptor stacks ", rows, " rows, but names ", packing.n);
+    raise("the descriptor stacks ", rows,
+          " rows of parameters, but the panels have ", packing.n);
 }
 
 void Descriptor::checkVariants() const {

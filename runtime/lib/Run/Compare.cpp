@@ -73,7 +73,7 @@ Difference batchrt::compareOutputs(const std::vector<Output> &outputs,
       int64_t rowsA = a.offsets[i + 1] - a.offsets[i];
       int64_t rowsB = b.offsets[i + 1] - b.offsets[i];
       if (rowsA != rowsB) {
-        problem = concat(rowsA, " rows, the reference has ", rowsB);
+        problem = concat(rowsA, " rows, expected ", rowsB);
         difference.largestError = INFINITY;
       }
       for (int64_t e = 0; e < rowsA * width && rowsA == rowsB; ++e) {
@@ -96,9 +96,9 @@ Difference batchrt::compareOutputs(const std::vector<Output> &outputs,
         }
         difference.largestError = std::max(difference.largestError, error);
         if (differs && problem.empty())
-          problem = concat(
-              elementName(a, e), ": ", number(a.type, a.data.data(), atA),
-              ", the reference has ", number(b.type, b.data.data(), atB));
+          problem = concat(elementName(a, e), ": ",
+                           number(a.type, a.data.data(), atA), ", expected ",
+                           number(b.type, b.data.data(), atB));
       }
       if (!problem.empty() && i < firstInstance) {
         firstInstance = i;

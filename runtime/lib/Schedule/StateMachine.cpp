@@ -260,8 +260,8 @@ private:
       return fail("expected a number, found '" + text + "'");
     size_t value = std::stoul(text);
     if (value >= names.size())
-      return fail("kernel " + text + " is out of range; number of kernels: " +
-                  std::to_string(names.size()));
+      return fail("kernel " + text + " is out of range for " +
+                  std::to_string(names.size()) + " kernels");
     state.push_back(static_cast<uint16_t>(value));
     return true;
   }

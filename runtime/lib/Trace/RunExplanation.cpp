@@ -216,9 +216,9 @@ std::string RunExplanation::describeDepths() const {
                      std::min(instances, descriptor.replicate->capacity),
                      " at once\n");
     else if (anyShared)
-      text += "  all workers ran an instance together, one after the other\n";
+      text += "  all workers ran each instance together, one after another\n";
     if (anyByOneWorker)
-      text += "  each worker ran instances by itself, one after the other\n";
+      text += "  each worker ran its own instances, one after another\n";
     return text;
   }
   std::set<std::pair<int64_t, int64_t>> depths;
@@ -230,9 +230,9 @@ std::string RunExplanation::describeDepths() const {
                   count(batches, "batch", "batches"), " at ",
                   count(levels, "depth", "depths"),
                   "; all were recorded before any ran\n");
-  return concat("  ", count(counters.flushes, "flush", "flushes"),
-                ", at which ", count(counters.tasks, "task", "tasks"),
-                " ran in ", count(batches, "batch", "batches"),
+  return concat("  ", count(counters.tasks, "task", "tasks"), " in ",
+                count(batches, "batch", "batches"), " at ",
+                count(counters.flushes, "flush", "flushes"),
                 "; instances waited ", count(counters.waits, "time", "times"),
                 " in total\n");
 }
@@ -249,8 +249,8 @@ std::string RunExplanation::describeUtilization() const {
   if (capacity <= tasks)
     return "";
   return concat("  utilization with masks: ", percent(tasks, capacity),
-                ", because these batches on all ", unit(), " would compute ",
-                capacity, " times, of which ", tasks, " are useful\n");
+                ": if each of these batches ran on all ", unit(), ", ", tasks,
+                " of ", capacity, " results would be useful\n");
 }
 
 void RunExplanation::findHints() {
@@ -262,12 +262,12 @@ void RunExplanation::findHints() {
     return;
   }
   if (batchList.empty()) {
-    hintList.push_back("no tensors are computed outside control flow, which "
-                       "runs one instance at a time, so there are no batches");
+    hintList.push_back("no batches ran: control flow computes all tensors, one "
+                       "instance at a time");
     return;
   }
   if (descriptor.lockstep && batchList.front().capacity == 1 && workers == 1)
-    hintList.push_back("there is one lane: instances run one after the other");
+    hintList.push_back("with one lane, instances run one after another");
   const auto slowest = std::max_element(
       blockList.begin(), blockList.end(),
       [](const Block &a, const Block &b) { return a.time < b.time; });
@@ -285,7 +285,7 @@ void RunExplanation::findHints() {
                block.name, ", which takes the most time, have only one of the ",
                unit(), "; the others have finished or run other code"));
   else if (block.fitsCapacity && 4 * block.tasks < block.capacity)
-    hintList.push_back(concat("less than a quarter of the ", unit(),
+    hintList.push_back(concat("fewer than a quarter of the ", unit(),
                               " take part in the batches of ", block.name,
                               ", which takes the most time"));
   const double perBatch = block.time / double(block.batches);
