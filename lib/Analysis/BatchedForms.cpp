@@ -259,7 +259,8 @@ void BatchedForms::visit(Operation *op) {
     Operation *unknown = findUnknownCode(op);
     // Dead ops are removed.
     if (unknown && !isOpTriviallyDead(op)) {
-      fail(unknown, "is not supported in an operator yet");
+      fail(unknown, "is not supported in an operator yet; use ops of linalg, "
+                    "tensor, arith and math");
       return;
     }
     copied.insert(op);
@@ -310,8 +311,8 @@ bool BatchedForms::checkCanBe(Operation *user, Value value, BatchedForm form) {
     return fail(user,
                 "uses the extent of a ragged tensor, which differs from task "
                 "to task, as data; pass it to the kernel as a scalar");
-  return fail(user, "combines a ragged tensor with a tensor that lacks a row "
-                    "for each ragged row");
+  return fail(user, "combines a ragged tensor with a tensor that does not have "
+                    "one row per ragged row");
 }
 
 BatchedForm BatchedForms::join(ValueRange operands) const {
@@ -427,10 +428,9 @@ void BatchedForms::visitPick(Operation *op, Value source,
         (type.isDynamicDim(dim) || (*count - 1) * *step < type.getDimSize(dim));
     if (!isIndexable(source) || !fits) {
       fail(op,
-           "takes a slice at a position that differs from task to task, which "
-           "requires constant sizes and strides, and a slice that fits into a "
-           "tensor of static shape or the rows of a parameter or ragged "
-           "tensor");
+           "takes a slice at a position that differs from task to task; make "
+           "its sizes and strides constant, and make its source a parameter, a "
+           "ragged tensor or a tensor of static shape into which it fits");
       return;
     }
     auto position = dyn_cast<Value>(offset);
@@ -531,9 +531,9 @@ void BatchedForms::visitPut(Operation *op, Value source, Value dest,
       return;
   }
   if (!fits) {
-    fail(op, "inserts at a position that differs from task to task, which "
-             "requires constant sizes and strides, and a value that fits into "
-             "a tensor of static shape");
+    fail(op, "inserts at a position that differs from task to task; make sizes "
+             "and strides constant and all shapes static, and insert a value "
+             "that fits");
     return;
   }
   if (checkCanBe(op, source, {BatchedForm::PerTask}) &&
@@ -578,7 +578,8 @@ void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
           llvm::any_of(group, [&](int64_t dim) {
             return !type.isDynamicDim(dim) && type.getDimSize(dim) != 1;
           })) {
-        fail(op, "mixes a ragged extent with other dimensions");
+        fail(op, "combines a ragged extent with other dimensions; reshape only "
+                 "the other dimensions");
         return;
       }
   set(op, form);
@@ -678,9 +679,9 @@ bool BatchedForms::checkCaptured(linalg::LinalgOp op,
       known = isIndexable(value) && (form.kind != BatchedForm::Rows ||
                                      loops.form.kind != BatchedForm::Rows);
     if (!known)
-      return fail(op, "captures a ragged extent, a tensor of unknown extents "
-                      "or, for each row of a ragged tensor, a ragged tensor; "
-                      "make it an operand");
+      return fail(op, "captures a value that its body cannot read (a ragged "
+                      "extent, a tensor of unknown extents, or a ragged tensor "
+                      "in a loop over rows); make the value an operand");
   }
   return true;
 }
@@ -731,10 +732,10 @@ void BatchedForms::visitSegmentReduction(linalg::LinalgOp op,
   if (!matchCombiner(op)) {
     fail(op,
          "reduces a ragged extent with an unsupported combiner; expected a "
-         "single sum, product, maximum or minimum (arith.addf, mulf, maximumf, "
-         "minimumf, their signed integer forms, and arith.andi and ori of i1); "
-         "split the reduction into several operations: for the index of a "
-         "maximum, first the maximum and then the smallest of its positions");
+         "sum, product, maximum or minimum of floats or signed integers, or "
+         "arith.andi or arith.ori of i1; split other combiners into several "
+         "reductions, such as an argmax into a maximum and the minimum of its "
+         "positions");
     return;
   }
   if (!checkCaptured(op, loops))

@@ -27,7 +27,7 @@ using namespace mlir::batch;
 StringRef mlir::batch::getPolicyHelp() {
   static const std::string help =
       "Choose the policy that picks the next batch: " +
-      batchrt::listPolicies() + " (the last one requires policy-table)";
+      batchrt::listPolicies() + "; 'fsm' requires policy-table";
   return help;
 }
 

@@ -27,13 +27,12 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   Option<Strategy> strategy{
       *this, "strategy",
       llvm::cl::desc(
-          "Choose where control flow runs: 'linearize' (ahead of tensor code, "
-          "in an inspector; fails if the program is not structural), "
-          "'lockstep' (block by block, on many lanes), 'mask' (the same, call "
-          "by call), 'lazy' (ahead, but waiting "
-          "where it needs a tensor), 'replicate' (on all units that run the "
-          "instance), 'none' (kernels only) or 'auto' "
-          "(the strategy that fits the program)"),
+          "Choose where control flow runs: 'linearize' (before tensor code, in "
+          "an inspector; only for structural programs), 'lockstep' (block by "
+          "block, on many lanes), 'mask' (call by call, on many lanes), "
+          "'lazy' (before tensor code, except at waits for tensors), "
+          "'replicate' (on all units that run the instance), 'none' (kernels "
+          "only) or 'auto' (the strategy that fits the program)"),
       llvm::cl::init(Strategy::Auto)};
   Option<int64_t> instances{
       *this, "instances",
@@ -52,7 +51,7 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   Option<int64_t> clusterSize{
       *this, "cluster-size",
       llvm::cl::desc("Let level 'auto' use clusters of this many blocks (0: "
-                     "the GPU has no clusters)"),
+                     "no clusters)"),
       llvm::cl::init(0)};
   Option<int64_t> rounds{
       *this, "rounds",
@@ -70,8 +69,8 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   Option<std::string> tuning{
       *this, "tuning",
       llvm::cl::desc("Read choices for kernels, loops and units from this "
-                     "file (docs/reference/formats.md); cost models make the "
-                     "others"),
+                     "file (docs/reference/formats.md); cost models make all "
+                     "other choices"),
       llvm::cl::init("")};
   Option<bool> coarsen{*this, "coarsen",
                        llvm::cl::desc("Outline kernels from blocks of tensor "
@@ -97,7 +96,7 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::init(false)};
   Option<bool> defer{
       *this, "defer",
-      llvm::cl::desc("Run kernels that no wait depends on after all waits"),
+      llvm::cl::desc("After all waits, run the kernels that no wait needs"),
       llvm::cl::init(true)};
   Option<bool> fork{*this, "fork",
                     llvm::cl::desc("Let independent calls wait concurrently"),
@@ -129,8 +128,8 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::init(1)};
   Option<EqualOperators> layoutKernels{
       *this, "layout-kernels",
-      llvm::cl::desc("Batch operators inside kernels that have equal 'weights' "
-                     "or 'shapes'; 'none': leave kernels unchanged"),
+      llvm::cl::desc("Batch operators of a kernel that have equal 'weights' or "
+                     "'shapes' ('none': leave kernels unchanged)"),
       llvm::cl::init(EqualOperators::None)};
   Option<std::string> layout{
       *this, "layout",
@@ -168,8 +167,7 @@ struct CPUWorkersOptions : PassPipelineOptions<CPUWorkersOptions> {
       llvm::cl::init("")};
   ListOption<std::string> features{
       *this, "features",
-      llvm::cl::desc("Write these CPU features, which the object needs, to "
-                     "the descriptor")};
+      llvm::cl::desc("Write these required CPU features to the descriptor")};
 };
 
 /// Options of `--gpu-persistent`.
@@ -199,9 +197,9 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
   Option<int64_t> sharedMemory{
       *this, "shared-memory",
       llvm::cl::desc("Use at most this many bytes of a block's shared memory "
-                     "for parameters (0: none; -1: as much as the chip has "
-                     "or, without a chip, as much as all chips from sm_80 on "
-                     "have)"),
+                     "for parameters (0: none; -1: the chip's maximum or, "
+                     "without a chip, the minimum of all chips from sm_80 "
+                     "on)"),
       llvm::cl::init(-1)};
   Option<Precision> precision{
       *this, "precision",

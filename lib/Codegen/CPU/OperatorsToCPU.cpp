@@ -97,10 +97,11 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
           (sharing.stageRows
                ? ", in groups of " + std::to_string(sharing.stageRows)
                : std::string()) +
-          ", smaller ones stage by stage with " + Twine(barriers.size()) +
+          "; smaller launches are divided stage by stage with " +
+          Twine(barriers.size()) +
           (barriers.size() == 1 ? " barrier" : " barriers") +
-          ", those of fewer than " + Twine(sharing.shareTasks) +
-          " tasks not at all")
+          "; launches of fewer than " + Twine(sharing.shareTasks) +
+          " tasks run on one worker")
              .str();
   // If the operator also has code for another target, scratch must suffice for
   // both.

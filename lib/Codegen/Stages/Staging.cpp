@@ -101,7 +101,8 @@ LogicalResult Staging::computeSpace(Operation *inner) {
   Operation *unknown =
       isa<InsertOp>(inner) ? nullptr : batch::findUnknownCode(inner);
   if (unknown)
-    return unknown->emitOpError("is not supported in an operator yet");
+    return unknown->emitOpError("is not supported in an operator yet; use ops "
+                                "of linalg, tensor, arith and math");
   // Scalars are computed where they are needed.
   if (llvm::none_of(inner->getResultTypes(),
                     [](Type type) { return isa<RankedTensorType>(type); }))
@@ -110,7 +111,7 @@ LogicalResult Staging::computeSpace(Operation *inner) {
   for (OpResult result : inner->getResults()) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
     if (!type)
-      return inner->emitOpError("mixes tensor and other results");
+      return inner->emitOpError("has both tensor and non-tensor results");
     if (!batch::isElementType(type.getElementType()))
       return inner->emitOpError("produces elements of type ")
              << type.getElementType() << ", which operators do not support";
@@ -438,7 +439,8 @@ LogicalResult Staging::assignLevels() {
   size_t rounds = 0;
   for (bool changed = true; changed;) {
     if (rounds++ > all.size())
-      return op.emitError("reads rows after inserts that change them");
+      return op.emitError(
+          "this operator reads rows after inserts that change them");
     changed = false;
     for (const Edge &edge : edges)
       if (edge.to->level < edge.bound()) {

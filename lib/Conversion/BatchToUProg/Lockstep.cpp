@@ -78,9 +78,9 @@ void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
     else
       remark::missed(invoke.getLoc(), name)
           << block +
-                 " copies the tensor that it inserts into, because the result "
-                 "is not stored in the variable that the tensor comes from, or "
-                 "that variable has a stack or other readers";
+                 " copies the destination of an insert, because the variable "
+                 "of the destination does not store the result, has a stack or "
+                 "has other readers";
   }
 }
 

@@ -342,7 +342,8 @@ void KernelBatcher::placeInserts() {
     for (Operation *op : chains[*it]) {
       placed.erase(op);
       reasons[op] =
-          "storing the values that later code reads would take as long";
+          "an insert in place would save no time, because later code reads the "
+          "old values";
     }
     kernel.removeResultAttr(*it, builder.getStringAttr(kInPlaceAttr));
     results.erase(it);
@@ -354,9 +355,9 @@ void KernelBatcher::placeInserts() {
     auto name = remark::RemarkOpts::name("Inserts").category("batch");
     if (BlockArgument argument = placed.lookup(&op)) {
       remark::passed(op.getLoc(), name)
-          << ("written into the row of argument #" +
+          << ("inserts into the row of argument #" +
               Twine(argument.getArgNumber()) + " of kernel @" +
-              kernel.getSymName() + " where no other task reads it")
+              kernel.getSymName() + " if no other task reads it")
                  .str();
       continue;
     }

@@ -144,10 +144,10 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
   }
   const Term &first = dimensions->front().front();
   if (first.extent != kUnbounded)
-    return emitError() << "has a layout in which the slot dimension does not "
-                          "come first, although the number of slots is known "
-                          "only at run time; split the slot dimension and "
-                          "reorder only the inner one";
+    return emitError() << "has a layout in which the slot dimension is not "
+                          "first; the number of slots is known only at run "
+                          "time, so split the slot dimension and reorder only "
+                          "the inner one";
   if (digits[0].size() > 2 ||
       !llvm::isPowerOf2_64(static_cast<uint64_t>(first.divisor)))
     return emitError() << "has a layout that splits slots more than once, or "
@@ -156,11 +156,10 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
   bool isUnsplit = dimensions->back().size() == 1 && last.modulus == 1;
   if (last.dim != row.size() || last.divisor != 1 ||
       (!isUnsplit && last.extent * elementBytes % kAlignment != 0))
-    return emitError() << "has a layout whose innermost dimension does not "
-                          "hold a multiple of "
+    return emitError() << "has a layout that vectors cannot read; the "
+                          "innermost dimension must hold a multiple of "
                        << kAlignment
-                       << " bytes of consecutive elements of a row, which "
-                          "vectors need";
+                       << " bytes of consecutive elements of a row";
   return success();
 }
 

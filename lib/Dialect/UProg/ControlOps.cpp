@@ -502,8 +502,8 @@ LogicalResult RefOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << stringifyLevel(caller.getLevel())
            << "-level program, but refers to "
            << stringifyLevel(program.getLevel()) << "-level program "
-           << getCalleeAttr() << ", which not all units of the "
-           << stringifyLevel(program.getLevel()) << " would run";
+           << getCalleeAttr() << ", which requires all units of the "
+           << stringifyLevel(program.getLevel());
   return success();
 }
 

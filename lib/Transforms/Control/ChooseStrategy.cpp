@@ -204,7 +204,8 @@ private:
     entry->setAttr(kNotBatchedAttr,
                    StringAttr::get(&getContext(), toString(ahead)));
     InFlightDiagnostic warning = emitWarning(ahead.loc);
-    warning << "not batched, runs one instance at a time: " << ahead.text;
+    warning << "the program is not batched and runs one instance at a time: "
+            << ahead.text;
     for (Strategy other :
          {Strategy::Replicate, Strategy::Lockstep, Strategy::Lazy}) {
       const Obstacle &obstacle = *strategies.getObstacle(other);

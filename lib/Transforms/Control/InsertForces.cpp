@@ -44,10 +44,9 @@ static void explainRegions(const InstanceProgram &program) {
   auto explain = [&](Operation *op, StringRef what) {
     remark::analysis(op->getLoc(),
                      remark::RemarkOpts::name("Region").category("batch"))
-        << (what +
-            (mayWait(op, program)
-                 ? " waits for tensors"
-                 : " is linear: it does not wait for tensors and runs ahead"))
+        << (what + (mayWait(op, program)
+                        ? " waits for tensors"
+                        : " is linear: it runs without waiting for tensors"))
                .str();
   };
   for (func::FuncOp function : program.getFunctions()) {

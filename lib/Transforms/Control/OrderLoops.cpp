@@ -77,18 +77,16 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
     const int64_t bytes = layers.countParameterBytes(sharedness);
     auto name = remark::RemarkOpts::name("OrderLoops").category("batch");
     std::string text = llvm::formatv(
-        "{0} layers, with products in between that read {1} bytes of "
-        "parameters",
+        "products between the {0} layers read {1} bytes of parameters",
         layers.getNumLayers(), bytes);
     EstimatedCosts costs(gpu);
     if (!costs.isLongerThanBarrier(bytes)) {
       remark::missed(loop.getLoc(), name)
-          << "order 'rounds': " + text +
-                 ", too few for grouping rounds to pay off";
+          << "order 'rounds': " + text + ", too few to group rounds";
       return Order::Rounds;
     }
     remark::passed(loop.getLoc(), name)
-        << "order 'layers': " + text + ", once per group of rounds";
+        << "order 'layers': " + text + " once per group of rounds";
     return Order::Layers;
   }
 

@@ -601,9 +601,9 @@ void LayoutPQPass::report(KernelOp kernel, const KernelBlock &code,
   remark::passed(kernel.getLoc(),
                  remark::RemarkOpts::name("Layout").category("batch"))
       << llvm::formatv(
-             "@{0}: {1} operators in {2} batches; {3} gather copies of {4} "
-             "bytes per task in the original layout, {5} of {6} bytes in the "
-             "new one",
+             "@{0}: {1} operators in {2} batches; gather copies per task: {3} "
+             "({4} bytes) in the original layout, {5} ({6} bytes) in the new "
+             "layout",
              kernel.getSymName(), code.ops.size(), batching.batches.size(),
              before.copies.size(), before.bytesCopied(), after.copies.size(),
              after.bytesCopied())

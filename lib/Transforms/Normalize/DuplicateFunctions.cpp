@@ -129,9 +129,9 @@ void DuplicateFunctionsPass::runOnOperation() {
     remark::missed(function.getLoc(),
                    remark::RemarkOpts::name("Duplicate").category("batch"))
         << ("@" + function.getSymName() +
-            " is called with more sets of parameters than max-copies=" +
-            Twine(maxCopies) +
-            ", so it is not duplicated, and parameters are read task by task")
+            " is not duplicated, because it is called with more sets of "
+            "parameters than max-copies=" +
+            Twine(maxCopies) + "; it reads parameters task by task")
                .str();
   SymbolTable symbols(getOperation());
   for (auto &[function, known] : contexts) {
@@ -145,9 +145,9 @@ void DuplicateFunctionsPass::runOnOperation() {
     if (known.size() > 1)
       remark::passed(function.getLoc(),
                      remark::RemarkOpts::name("Duplicate").category("batch"))
-          << ("@" + function.getSymName() + " is called with " +
-              Twine(known.size()) +
-              " sets of parameters: one function for each")
+          << ("@" + function.getSymName() +
+              " is duplicated: one copy for each of " + Twine(known.size()) +
+              " sets of parameters")
                  .str();
   }
   for (auto &[function, known] : contexts)

@@ -212,10 +212,10 @@ static LogicalResult checkWritten(ModuleOp module, const Sizes &sizes) {
           std::minmax(it->second.written, other->second.written);
       if (large % small == 0 && large / small <= maxFactor)
         return module.emitError("sizes '")
-               << it->first << "' and '" << other->first << "' are "
+               << it->first << "' and '" << other->first
+               << "' are ambiguous: their values in types are "
                << it->second.written << " and " << other->second.written
-               << " in types, and one is 1 to 8 times the other, so it is "
-                  "ambiguous which one a dimension follows; choose a different "
+               << ", and one is 1 to 8 times the other; choose a different "
                   "value for one, such as {"
                << other->first << " = [1009 : index, " << other->second.written
                << " : index]}";

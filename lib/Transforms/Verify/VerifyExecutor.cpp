@@ -104,7 +104,9 @@ static LogicalResult verifyBody(uprog::OperatorOp op) {
   for (Operation &inner : op.getBody().front().without_terminator())
     if (Operation *unknown =
             isa<uprog::InsertOp>(inner) ? nullptr : findUnknownCode(&inner))
-      return unknown->emitOpError("is not supported in an operator yet");
+      return unknown->emitOpError(
+          "is not supported in an operator yet; use ops "
+          "of linalg, tensor, arith and math");
   return success();
 }
 

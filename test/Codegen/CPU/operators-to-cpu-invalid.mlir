@@ -143,7 +143,7 @@ uprog.operator @inner.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #upro
 // -----
 
 // No op reads both the old row and the new one.
-// expected-error @+1 {{reads rows after inserts that change them}}
+// expected-error @+1 {{this operator reads rows after inserts that change them}}
 uprog.operator @both.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x2xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
   %y = uprog.insert %r into %x [1] sizes [2] strides [1] : tensor<?x2xf32> into tensor<?x4xf32>

@@ -7,7 +7,7 @@
 
 // A worker's cache holds 64 x 64 weights: sharing by rows pays from twelve rows
 // per worker on. Fewer than seven rows have too little work for two workers.
-// CHECK: Sharing {{.*}} 16384 bytes of parameters, 8192 FLOP and 512 bytes per task; launches of 12 or more tasks per worker are divided by rows, smaller ones stage by stage with 0 barriers, those of fewer than 7 tasks not at all
+// CHECK: Sharing {{.*}} 16384 bytes of parameters, 8192 FLOP and 512 bytes per task; launches of 12 or more tasks per worker are divided by rows; smaller launches are divided stage by stage with 0 barriers; launches of fewer than 7 tasks run on one worker
 uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<64x64xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
@@ -26,7 +26,7 @@ uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.ope
 
 // A cache does not hold 4 MiB: a worker needs enough rows for each byte that it
 // reads.
-// CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 or more tasks per worker are divided by rows, smaller ones stage by stage with 0 barriers, those of fewer than 1 tasks not at all
+// CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 or more tasks per worker are divided by rows; smaller launches are divided stage by stage with 0 barriers; launches of fewer than 1 tasks run on one worker
 uprog.operator @streamed(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #uprog.operand<gather>},
                          %w: tensor<1024x1024xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x1024xf32> {
   %zero = arith.constant 0.0 : f32

@@ -26,7 +26,7 @@ batch.machine @main.machine() attributes {cached_tops} {
   }
   batch.block @end {
     %x = batch.top @x : tensor<2xf32>
-    // CHECK: inserts.mlir:[[# @LINE + 1]]:10: remark: [Missed] Inserts {{.*}}"block @end copies the tensor that it inserts into, because the result is not stored in the variable that the tensor comes from, or that variable has a stack or other readers"
+    // CHECK: inserts.mlir:[[# @LINE + 1]]:10: remark: [Missed] Inserts {{.*}}"block @end copies the destination of an insert, because the variable of the destination does not store the result, has a stack or has other readers"
     %y = batch.invoke @end(%x) : (tensor<2xf32>) -> tensor<2xf32>
     batch.set @old, %x : tensor<2xf32>
     batch.set @x, %y : tensor<2xf32>

@@ -2,7 +2,7 @@
 
 // Each insert reports whether it copies the tensor, and why.
 
-// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Passed] Inserts {{.*}}"written into the row of argument #0 of kernel @placed where no other task reads it"
+// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Passed] Inserts {{.*}}"inserts into the row of argument #0 of kernel @placed if no other task reads it"
 batch.kernel @placed(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<19xf32>) {
   %s = tensor.extract_slice %x[1, 0] [1, 19] [1, 1] : tensor<4x19xf32> to tensor<19xf32>
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
@@ -21,7 +21,7 @@ batch.kernel @read(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tens
 
 // -----
 
-// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Passed] Inserts {{.*}}"written into the row of argument #0 of kernel @later where no other task reads it"
+// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Passed] Inserts {{.*}}"inserts into the row of argument #0 of kernel @later if no other task reads it"
 batch.kernel @later(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
   // The reader of the old tensor moves before the insert.
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
@@ -31,7 +31,7 @@ batch.kernel @later(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (ten
 
 // -----
 
-// CHECK: remarks.mlir:[[# @LINE + 4]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes per task: storing the values that later code reads would take as long"
+// CHECK: remarks.mlir:[[# @LINE + 4]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes per task: an insert in place would save no time, because later code reads the old values"
 batch.kernel @large(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
   // The sum would need memory of its own.
   %s = arith.addf %x, %x : tensor<4x19xf32>

@@ -109,7 +109,7 @@ batch.kernel @element(%x: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shar
 // The number of rows of a slice is constant.
 batch.kernel @rows(%x: tensor<?x4xf32>, %i: index, %n: index) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{takes a slice at a position that differs from task to task, which requires constant sizes and strides, and a slice that fits into a tensor of static shape or the rows of a parameter or ragged tensor}}
+  // expected-error @+1 {{takes a slice at a position that differs from task to task; make its sizes and strides constant, and make its source a parameter, a ragged tensor or a tensor of static shape into which it fits}}
   %y = tensor.extract_slice %x[%i, 0] [%n, 4] [1, 1] : tensor<?x4xf32> to tensor<?x4xf32>
   %s = linalg.reduce { arith.addf } ins(%y : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %s : tensor<4xf32>
@@ -119,7 +119,7 @@ batch.kernel @rows(%x: tensor<?x4xf32>, %i: index, %n: index) -> tensor<4xf32> {
 
 // A slice fits at no position if the row is too short.
 batch.kernel @columns(%x: tensor<?x4xf32>, %i: index) -> tensor<3xf32> {
-  // expected-error @+1 {{takes a slice at a position that differs from task to task, which requires constant sizes and strides, and a slice that fits into a tensor of static shape or the rows of a parameter or ragged tensor}}
+  // expected-error @+1 {{takes a slice at a position that differs from task to task; make its sizes and strides constant, and make its source a parameter, a ragged tensor or a tensor of static shape into which it fits}}
   %y = tensor.extract_slice %x[%i, %i] [1, 3] [1, 2] : tensor<?x4xf32> to tensor<3xf32>
   batch.yield %y : tensor<3xf32>
 }
@@ -140,7 +140,7 @@ batch.kernel @concat(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<4xf32> 
 // A reshape may not combine the extent with another dimension.
 batch.kernel @collapse(%a: tensor<?x4xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
-  // expected-error @+1 {{mixes a ragged extent with other dimensions}}
+  // expected-error @+1 {{combines a ragged extent with other dimensions; reshape only the other dimensions}}
   %c = tensor.collapse_shape %a [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
   %y = linalg.reduce { arith.addf } ins(%c : tensor<?xf32>) outs(%z : tensor<f32>) dimensions = [0]
   batch.yield %y : tensor<f32>
@@ -238,7 +238,7 @@ batch.kernel @position(%a: tensor<?x4xf32>) -> tensor<4xi32> {
 // Segments support four combiners.
 batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{reduces a ragged extent with an unsupported combiner; expected a single sum, product, maximum or minimum (arith.addf, mulf, maximumf, minimumf, their signed integer forms, and arith.andi and ori of i1); split the reduction into several operations: for the index of a maximum, first the maximum and then the smallest of its positions}}
+  // expected-error @+1 {{reduces a ragged extent with an unsupported combiner; expected a sum, product, maximum or minimum of floats or signed integers, or arith.andi or arith.ori of i1; split other combiners into several reductions, such as an argmax into a maximum and the minimum of its positions}}
   %y = linalg.reduce { arith.maxnumf } ins(%a : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %y : tensor<4xf32>
 }
@@ -251,7 +251,7 @@ batch.kernel @captured(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<f32> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?xf32>
   %e = tensor.empty(%n) : tensor<?xf32>
-  // expected-error @+1 {{captures a ragged extent, a tensor of unknown extents or, for each row of a ragged tensor, a ragged tensor; make it an operand}}
+  // expected-error @+1 {{captures a value that its body cannot read (a ragged extent, a tensor of unknown extents, or a ragged tensor in a loop over rows); make the value an operand}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
                        iterator_types = ["parallel"]}
       ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) {
@@ -271,7 +271,7 @@ batch.kernel @captured_extent(%x: tensor<4xindex>, %t: tensor<?xf32>) -> tensor<
   %e = tensor.empty() : tensor<4xindex>
   %c0 = arith.constant 0 : index
   %n = tensor.dim %t, %c0 : tensor<?xf32>
-  // expected-error @+1 {{captures a ragged extent, a tensor of unknown extents}}
+  // expected-error @+1 {{captures a value that its body cannot read (a ragged extent, a tensor of unknown extents}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
                        iterator_types = ["parallel"]}
       ins(%x : tensor<4xindex>) outs(%e : tensor<4xindex>) {
@@ -289,7 +289,7 @@ batch.kernel @captured_parameter(%x: tensor<4xf32>,
     %t: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{captures a ragged extent, a tensor of unknown extents}}
+  // expected-error @+1 {{captures a value that its body cannot read (a ragged extent, a tensor of unknown extents}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
                        iterator_types = ["parallel"]}
       ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
@@ -320,7 +320,7 @@ batch.kernel @softmax(%a: tensor<?xf32>) -> tensor<f32> {
 // A parameter of unknown extent has no domain in common with a ragged operand.
 batch.kernel @shared_rows(%a: tensor<?x4xf32>, %w: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{combines a ragged tensor with a tensor that lacks a row for each ragged row}}
+  // expected-error @+1 {{combines a ragged tensor with a tensor that does not have one row per ragged row}}
   %s = arith.addf %a, %w : tensor<?x4xf32>
   %y = linalg.reduce { arith.addf } ins(%s : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %y : tensor<4xf32>
@@ -367,7 +367,7 @@ batch.kernel @size(%m: tensor<?x8xf32> {batch.parameter = 0 : i64, batch.shared}
 
 // A stride has none either, next to a position that differs between tasks.
 batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32> {
-  // expected-error @+1 {{takes a slice at a position that differs from task to task, which requires constant sizes and strides, and a slice that fits into a tensor of static shape or the rows of a parameter or ragged tensor}}
+  // expected-error @+1 {{takes a slice at a position that differs from task to task; make its sizes and strides constant, and make its source a parameter, a ragged tensor or a tensor of static shape into which it fits}}
   %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>
   batch.yield %s : tensor<4xf32>
 }
@@ -377,7 +377,7 @@ batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32>
 // An inserted tensor has to fit.
 batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
   %c4 = arith.constant 4 : index
-  // expected-error @+1 {{inserts at a position that differs from task to task, which requires constant sizes and strides, and a value that fits into a tensor of static shape}}
+  // expected-error @+1 {{inserts at a position that differs from task to task; make sizes and strides constant and all shapes static, and insert a value that fits}}
   %y = tensor.insert %s into %x[%c4] : tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
@@ -386,7 +386,7 @@ batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
 
 // An inserted tensor may not have a size that differs between tasks.
 batch.kernel @ragged_insert(%x: tensor<4xf32>, %r: tensor<?xf32>, %i: index, %n: index) -> tensor<4xf32> {
-  // expected-error @+1 {{inserts at a position that differs from task to task, which requires constant sizes and strides, and a value that fits into a tensor of static shape}}
+  // expected-error @+1 {{inserts at a position that differs from task to task; make sizes and strides constant and all shapes static, and insert a value that fits}}
   %y = tensor.insert_slice %r into %x[%i] [%n] [1] : tensor<?xf32> into tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }

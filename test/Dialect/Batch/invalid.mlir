@@ -467,7 +467,7 @@ batch.table @t : tensor<4x16xf32> group(0) layout(affine_map<(s, i, j) -> (s, i 
 // -----
 
 // Slots come first.
-// expected-error @+1 {{'batch.table' op has a layout in which the slot dimension does not come first, although the number of slots is known only at run time; split the slot dimension and reorder only the inner one}}
+// expected-error @+1 {{'batch.table' op has a layout in which the slot dimension is not first; the number of slots is known only at run time, so split the slot dimension and reorder only the inner one}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (i floordiv 16, s, i mod 16)>)
 
 // -----
@@ -479,12 +479,12 @@ batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s floordiv
 // -----
 
 // Slots do not come last: vectors are in a row.
-// expected-error @+1 {{'batch.table' op has a layout whose innermost dimension does not hold a multiple of 64 bytes of consecutive elements of a row, which vectors need}}
+// expected-error @+1 {{'batch.table' op has a layout that vectors cannot read; the innermost dimension must hold a multiple of 64 bytes of consecutive elements of a row}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 16, i, s mod 16)>)
 
 // -----
 
-// expected-error @+1 {{'batch.table' op has a layout whose innermost dimension does not hold a multiple of 64 bytes}}
+// expected-error @+1 {{'batch.table' op has a layout that vectors cannot read; the innermost dimension must hold a multiple of 64 bytes}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s, i floordiv 8, i mod 8)>)
 
 // -----

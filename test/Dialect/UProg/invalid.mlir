@@ -330,7 +330,7 @@ uprog.program @q() level(cluster) {
   uprog.yield
 }
 uprog.program @p() level(block) {
-  // expected-error @+1 {{'uprog.ref' op is in a block-level program, but refers to cluster-level program @q, which not all units of the cluster would run}}
+  // expected-error @+1 {{'uprog.ref' op is in a block-level program, but refers to cluster-level program @q, which requires all units of the cluster}}
   uprog.ref @q()
   uprog.yield
 }

@@ -12,7 +12,7 @@ func.func @main(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>) -> f32
   %zero = arith.constant 0 : index
   // expected-note @+1 {{strategy 'replicate' is not legal either: strategy 'replicate' does not support operands of type 'tensor<?x4xf32>'}}
   %v = math.tanh %x : tensor<?x4xf32>
-  // expected-warning @+2 {{not batched, runs one instance at a time: control flow depends on a tensor here}}
+  // expected-warning @+2 {{the program is not batched and runs one instance at a time: control flow depends on a tensor here}}
   // expected-note @+1 {{strategy 'lazy' is not legal either: control flow waits here for a tensor of dynamic shape, which cannot be stored in a table}}
   %e = tensor.extract %v[%zero, %zero] : tensor<?x4xf32>
   return %e : f32

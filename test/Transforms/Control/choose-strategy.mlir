@@ -233,7 +233,7 @@ rec.adt @Nat {
 // With an additional recursion over numbers, no strategy is legal on a GPU.
 // REMARK: [[#@LINE+27]]:8: remark: {{.*}}strategy 'lazy': control flow depends on a tensor here"
 // REMARK: [[#@LINE+22]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' does not support this call
-// GPU: [[#@LINE+25]]:8: warning: not batched, runs one instance at a time: control flow depends on a tensor here
+// GPU: [[#@LINE+25]]:8: warning: the program is not batched and runs one instance at a time: control flow depends on a tensor here
 // GPU: [[#@LINE+20]]:14: note: strategy 'replicate' is not legal either: strategy 'replicate' does not support this call
 // GPU: [[#@LINE+23]]:8: note: strategy 'lazy' is not legal either: control flow can wait for tensors only on CPUs
 // CHECK-LABEL: func.func @nodes

@@ -75,7 +75,7 @@ func.func @lanes(%x: tensor<1xi64>) -> i64
 // A remark reports for each loop and recursion whether it waits, itself or in its
 // calls.
 // REMARK-DAG: [[#@LINE+4]]:1: remark: {{.*}}recursion waits for tensors"
-// REMARK-DAG: [[#@LINE+21]]:8: remark: {{.*}}loop is linear: it does not wait for tensors and runs ahead"
+// REMARK-DAG: [[#@LINE+21]]:8: remark: {{.*}}loop is linear: it runs without waiting for tensors"
 // REMARK-DAG: [[#@LINE+24]]:8: remark: {{.*}}loop waits for tensors"
 // CHECK-LABEL: func.func private @halve
 func.func private @halve(%x: tensor<4xf32>) -> tensor<4xf32> {

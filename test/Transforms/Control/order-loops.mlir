@@ -9,7 +9,7 @@
 // does not depend on a recurrence.
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>
-// REMARK: order 'layers': 4 layers, with products in between that read 262144 bytes of parameters, once per group of rounds
+// REMARK: order 'layers': products between the 4 layers read 262144 bytes of parameters once per group of rounds
 // CHECK-LABEL: func.func @main
 // CHECK:         {batch.order = #batch.order<layers>}
 // FORCED-LABEL: func.func @main
@@ -35,7 +35,7 @@ func.func @main(%n: index, %W: !mat {batch.shared = "W"}, %U: !mat {batch.shared
 // With few parameters, another order does not pay.
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>
-// REMARK: order 'rounds': 4 layers, with products in between that read 1024 bytes of parameters, too few for grouping rounds to pay off
+// REMARK: order 'rounds': products between the 4 layers read 1024 bytes of parameters, too few to group rounds
 // CHECK-LABEL: func.func @main
 // CHECK:         {batch.order = #batch.order<rounds>}
 // FORCED-LABEL: func.func @main

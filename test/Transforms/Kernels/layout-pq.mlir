@@ -18,7 +18,7 @@
 // CHECK:         arith.mulf %[[ONE]], %{{.+}} : tensor<16xf32>
 // CHECK:         linalg.matvec ins(%{{.+}} : tensor<16x16xf32>, tensor<16xf32>) outs(%{{.+}} : tensor<16xf32>)
 // CHECK:         batch.yield
-// REMARK: remark: [Passed] Layout {{.*}}"@gates: 6 operators in 4 batches; 2 gather copies of 2176 bytes per task in the original layout, 0 of 0 bytes in the new one"
+// REMARK: remark: [Passed] Layout {{.*}}"@gates: 6 operators in 4 batches; gather copies per task: 2 (2176 bytes) in the original layout, 0 (0 bytes) in the new layout"
 // WEIGHTS-LABEL: batch.kernel @gates
 // WEIGHTS-NOT:     tensor.concat
 batch.kernel @gates(%x: !vec, %c: !vec,
@@ -53,7 +53,7 @@ batch.kernel @gates(%x: !vec, %c: !vec,
 // WEIGHTS:         %[[S:.+]] = tensor.extract_slice %[[D]][{{[0-2]}}, 0] [1, 16] [1, 1] : tensor<3x16xf32> to tensor<1x16xf32>
 // WEIGHTS:         tensor.collapse_shape %[[S]] {{\[}}[0, 1]] : tensor<1x16xf32> into tensor<16xf32>
 // WEIGHTS:         arith.addf %{{.+}}, %{{.+}} : tensor<16xf32>
-// REMARK: remark: [Passed] Layout {{.*}}"@nodes: 8 operators in 4 batches; 1 gather copies of 192 bytes per task in the original layout, 1 of 192 bytes in the new one"
+// REMARK: remark: [Passed] Layout {{.*}}"@nodes: 8 operators in 4 batches; gather copies per task: 1 (192 bytes) in the original layout, 1 (192 bytes) in the new layout"
 // REMARK: remark: [Missed] Layout {{.*}}"operands of 3 x linalg.matvec are copied, 192 bytes per task: callers determine where arguments are stored"
 batch.kernel @nodes(%x: !vec, %y: !vec, %z: !vec,
     %w: !mat {batch.parameter = 7 : i64, batch.shared},

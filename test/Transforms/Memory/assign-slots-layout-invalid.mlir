@@ -20,7 +20,7 @@
 // Impossible layouts of a table (test/Dialect/Batch/invalid.mlir has all of them):
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(0, 2, 1)'" 2>&1 | FileCheck %s --check-prefix=LAST
-// LAST: table 'output_0': has a layout whose innermost dimension does not hold a multiple of 64 bytes of consecutive elements of a row
+// LAST: table 'output_0': has a layout that vectors cannot read; the innermost dimension must hold a multiple of 64 bytes of consecutive elements of a row
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: next_to(@node_0)'" 2>&1 | FileCheck %s --check-prefix=NEXT-TO
 // NEXT-TO: 'batch.table' op is in group {{[0-9]+}}, but is next to @node_0 of group {{[0-9]+}}; only tables of one group have the same slots
 

@@ -19,9 +19,9 @@ rec.adt @List {
 // CHECK-LABEL: func.func private @odd_{{[0-9]+}}(
 // CHECK:         call @[[EVEN:even_[0-9]+]](
 // LIMIT-NOT:   {{(odd|even)_}}
-// REMARK-DAG:  @odd is called with 2 sets of parameters: one function for each
-// REMARK-DAG:  @even is called with 2 sets of parameters: one function for each
-// LEFT-DAG:    @odd is called with more sets of parameters than max-copies=1, so it is not duplicated, and parameters are read task by task
+// REMARK-DAG:  @odd is duplicated: one copy for each of 2 sets of parameters
+// REMARK-DAG:  @even is duplicated: one copy for each of 2 sets of parameters
+// LEFT-DAG:    @odd is not duplicated, because it is called with more sets of parameters than max-copies=1; it reads parameters task by task
 func.func private @odd(%l: !list, %a: !mat, %b: !mat, %c: !vec) -> !vec {
   %h = rec.match %l : !list -> !vec {
   case @nil() {

@@ -37,7 +37,7 @@ module attributes {batch.sizes = {H = 1 : index}} {
 
 // -----
 
-// expected-error @+1 {{sizes 'D' and 'H' are 512 and 256 in types, and one is 1 to 8 times the other, so it is ambiguous which one a dimension follows; choose a different value for one, such as {H = [1009 : index, 256 : index]}}}
+// expected-error @+1 {{sizes 'D' and 'H' are ambiguous: their values in types are 512 and 256, and one is 1 to 8 times the other; choose a different value for one, such as {H = [1009 : index, 256 : index]}}}
 module attributes {batch.sizes = {D = 512 : index, H = 256 : index}} {
 }
 

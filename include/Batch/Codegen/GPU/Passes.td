@@ -104,8 +104,8 @@ def ConvertOperatorsToGPUPass
            "Round factors of products with parameters to this type: f32, tf32 "
            "or bf16">,
     ListOption<"countRows", "count-rows", "int64_t",
-               "Report the work of blocks in a stage for these numbers of "
-               "rows (remark `Work`)">,
+               "Report the work of the blocks in each stage for each of these "
+               "numbers of rows (remark `Work`)">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",

@@ -267,7 +267,8 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     Option<"level", "level", "::mlir::batch::InstanceLevel",
            /*default=*/"::mlir::batch::InstanceLevel::Auto",
            "Run an instance on one unit ('block'), the blocks of a cluster "
-           "('cluster'), all units ('device') or by estimate ('auto')">,
+           "('cluster'), all units ('device') or the level with the shortest "
+           "estimated time ('auto')">,
     Option<"instances", "instances", "int64_t", /*default=*/"64",
            "Expect mini-batches of this many instances (1: no sets)">,
     Option<"gpu", "gpu", "bool", /*default=*/"false",

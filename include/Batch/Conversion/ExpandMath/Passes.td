@@ -69,7 +69,7 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
   }];
   let options = [
     Option<"share", "share", "bool", /*default=*/"false",
-           "Expand once per kind and type into a shared function; LLVM "
+           "Expand ops of equal kind and type into one shared function; LLVM "
            "inlines it, except for the reduction of large angles">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",

@@ -80,8 +80,9 @@ def ConvertUProgToCPUPass
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
            "Run several instances at once in vectors of this many bits">,
     Option<"stageRows", "stage-rows", "int64_t", /*default=*/"-1",
-           "Run all stages on this many tasks before the next ones, overriding "
-           "the kernel's number (0: all tasks, -1: use the kernel's)">,
+           "Run all stages on this many tasks before the next tasks, "
+           "overriding the kernel's number (0: all tasks, -1: use the "
+           "kernel's)">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::scf::SCFDialect",

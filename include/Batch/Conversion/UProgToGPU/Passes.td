@@ -208,8 +208,8 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
            "Use this many threads per block">,
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "Generate the kernel for this chip (empty: any NVIDIA chip); AMD "
-           "chips use other scopes, and no watchdog because they lack a clock">,
+           "Generate the kernel for this chip (empty: any NVIDIA chip); for "
+           "AMD chips, use other scopes and omit the watchdog">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",

@@ -268,7 +268,7 @@ def RecursionToStackPass
     Option<"cachedTops", "cached-tops", "bool", /*default=*/"true",
            "Store the tops of stacks separately from the rows below them">,
     Option<"tailCalls", "tail-calls", "bool", /*default=*/"true",
-           "Jump to a function whose results are returned unchanged">,
+           "Replace a call whose results are returned unchanged with a jump">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect",
                            "::mlir::arith::ArithDialect",

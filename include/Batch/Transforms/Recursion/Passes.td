@@ -132,7 +132,8 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"tests", "test", "std::string",
-               "Generate code for tests 'variant' or 'variant(field,...)'">,
+               "Generate separate code for these tests: 'variant' or "
+               "'variant(field,...)'">,
     Option<"maxCopies", "max-copies", "int64_t", /*default=*/"256",
            "Allow at most this many copies of code in one function">,
   ];

@@ -37,9 +37,9 @@ def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"defer", "defer", "bool", /*default=*/"true",
-           "Run kernels that no wait depends on after all waits">,
+           "After all waits, run the kernels that no wait needs">,
     Option<"phases", "phases", "bool", /*default=*/"true",
-           "Run kernels that read results of a recursion after it ends">,
+           "After a recursion, run the kernels that read its results">,
   ];
 }
 
