@@ -309,8 +309,8 @@ bool BatchedForms::checkCanBe(Operation *user, Value value, BatchedForm form) {
     return true;
   if (known.kind == BatchedForm::Extent)
     return fail(user,
-                "uses the extent of a ragged tensor, which differs from task "
-                "to task, as data; pass it to the kernel as a scalar");
+                "uses the extent of a ragged tensor as data; pass the extent "
+                "to the kernel as a scalar");
   return fail(user, "combines a ragged tensor with a tensor that does not have "
                     "one row per ragged row");
 }
@@ -400,8 +400,8 @@ bool BatchedForms::isIndexable(Value tensor) const {
 void BatchedForms::visitExtract(tensor::ExtractOp op) {
   if (!isIndexable(op.getTensor())) {
     fail(op, "cannot be batched: only the first extent of a parameter or of a "
-             "ragged tensor may be dynamic; make the other extents of the "
-             "tensor that it reads static");
+             "ragged tensor may be dynamic; make all other extents of the "
+             "source static");
     return;
   }
   if (op.getIndices().empty())

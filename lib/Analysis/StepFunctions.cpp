@@ -43,8 +43,8 @@ mlir::batch::findProgramObstacle(const InstanceProgram &program) {
   for (func::FuncOp function : program.getFunctions()) {
     if (function.isExternal())
       return Obstacle{function.getLoc(),
-                      "this function is only declared; a function that the "
-                      "entry calls needs a body"};
+                      "this function is only declared; functions that the "
+                      "entry calls require a body"};
     for (BlockArgument argument : function.getArguments())
       if (function.getArgAttr(argument.getArgNumber(), kSharedAttr) &&
           !isa<RankedTensorType>(argument.getType()))

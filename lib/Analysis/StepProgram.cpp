@@ -123,9 +123,9 @@ std::optional<Obstacle> StepProgram::findParameterObstacle() const {
       if (call.getOperand(number) != argument)
         return makeObstacle(
             call.getLoc(),
-            "this call passes another value as argument #" + Twine(number) +
-                " of the entry, but a parameter must be the same for all "
-                "instances and calls; call another function instead");
+            "argument #" + Twine(number) +
+                " of the entry is a parameter, but this call passes another "
+                "value; call a function that is not the entry");
   }
   for (func::FuncOp function : program.getFunctions())
     for (BlockArgument argument : function.getArguments()) {

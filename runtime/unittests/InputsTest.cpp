@@ -163,7 +163,7 @@ TEST(JsonInputs, Errors) {
   EXPECT_INPUT_ERROR(reader, nul, "1:12: malformed JSON: a NUL byte");
   EXPECT_INPUT_ERROR(
       reader, "[\"twig\", 3]",
-      "1:2: unknown variant 'twig' of ADT Tree; its variants are leaf, node, "
+      "1:2: unknown variant 'twig' of ADT Tree; expected one of leaf, node, "
       "many");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\"]", "'leaf' has 1 field, found 0");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 1, 2]",

@@ -46,7 +46,7 @@ TEST(Session, Expected) {
                 .find("has shape [3,20], expected [2,20]"),
             std::string::npos);
   EXPECT_NE(compare({{"0.q", DType::F32, {1}, h.data.data()}})
-                .find("unknown output 'q'; the model has h"),
+                .find("unknown output 'q'; expected one of h"),
             std::string::npos);
   float wrong = at(h, 1, 0) + 0.01f;
   std::memcpy(changed.data() + 80, &wrong, 4);

@@ -98,8 +98,8 @@ CONTROL FLOW IN LOCKSTEP (models whose control flow depends on tensors)
   --block-choice=C          pick the block that runs next, among those that lanes
                             wait for (default: work on a CPU, most on a GPU).
                             Results are bit-identical with every choice.
-                            work: the block that has cost least so far, so that
-                            more lanes wait for the blocks that cost most.
+                            work: the block with the lowest total cost so far, so
+                            that more lanes wait for blocks of high cost.
                             program: the first block in program order.
                             most: the block that most lanes wait for, which takes
                             the fewest steps.

@@ -81,8 +81,8 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::desc("Hoist invariant code out of loops and recursions"),
       llvm::cl::init(true)};
   Option<bool> phases{*this, "phases",
-                      llvm::cl::desc("Run kernels that read results of a "
-                                     "recursion after the whole recursion"),
+                      llvm::cl::desc("After a recursion, run the kernels that "
+                                     "read its results"),
                       llvm::cl::init(true)};
   Option<bool> ghosts{
       *this, "ghosts",

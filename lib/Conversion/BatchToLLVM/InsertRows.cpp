@@ -150,8 +150,7 @@ void batch::placeInserts(func::FuncOp function) {
         remark::missed(invoke.getLoc(), name)
             << ("unbatched code copies argument #" + Twine(number.getInt()) +
                 " of kernel @" + kernel.getSymName() +
-                ", because the program did not create its row for this insert "
-                "only")
+                ", because its row may have other readers")
                    .str();
     }
     if (llvm::any_of(placed, [](int64_t operand) { return operand >= 0; }))

@@ -104,8 +104,7 @@ InsertedRows::InsertedRows(func::FuncOp function) : flow(function) {
       } else {
         remark::missed(invoke.getLoc(), name)
             << "copies " + argument +
-                   ", because its row has other readers or was not created by "
-                   "a kernel for this insert only";
+                   ", because its row may have other readers";
       }
     }
   });

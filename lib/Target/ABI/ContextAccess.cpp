@@ -41,7 +41,7 @@ LogicalResult batch::addContextArgument(ModuleOp module,
   for (func::FuncOp function : functions) {
     if (function.isExternal())
       return function.emitOpError(
-          "is only declared; a function of the program needs a body");
+          "is only declared; functions of the program require a body");
     if (failed(function.insertArgument(0, pointerType, {}, function.getLoc())))
       return failure();
     names.insert(function.getSymNameAttr());

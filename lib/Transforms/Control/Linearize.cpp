@@ -178,9 +178,9 @@ LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
         rec::LengthOp::create(builder, loc, builder.getIndexType(), source);
   } else {
     return dim.emitOpError(
-        "reads an extent that control flow cannot read; it can only read the "
-        "first extent of a ragged tensor, or "
-        "of a parameter whose other extents are static");
+        "reads an extent that control flow cannot read; expected the first "
+        "extent of a ragged tensor, or of a parameter whose other extents are "
+        "static");
   }
   mapping.map(dim.getResult(), extent);
   return success();

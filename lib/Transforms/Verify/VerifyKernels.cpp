@@ -49,9 +49,9 @@ static LogicalResult verifyExtent(tensor::DimOp dim,
       return success();
   }
   return dim.emitOpError(
-      "reads an extent that control flow cannot read; it can only read the "
-      "first extent of a ragged tensor, or of "
-      "a parameter whose other extents are static");
+      "reads an extent that control flow cannot read; expected the first "
+      "extent of a ragged tensor, or of a parameter whose other extents are "
+      "static");
 }
 
 /// Checks that `op`, which is neither a control-flow op nor a call, computes no
@@ -115,8 +115,8 @@ class VerifyKernelsPass
     for (func::FuncOp function : program.getFunctions()) {
       if (function.isExternal()) {
         function.emitError(
-            "this function is only declared; a function that the "
-            "entry calls needs a body");
+            "this function is only declared; functions that the entry calls "
+            "require a body");
         return signalPassFailure();
       }
       if (function.walk<WalkOrder::PreOrder>(verify).wasInterrupted())

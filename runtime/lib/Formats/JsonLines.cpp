@@ -437,7 +437,7 @@ const Variant &InstanceParser::lookUpVariant(const Type &type,
   std::string names;
   for (const Variant &variant : adt.variants)
     names += (names.empty() ? "" : ", ") + variant.name;
-  error("unknown variant '", name, "' of ADT ", adt.name, "; its variants are ",
+  error("unknown variant '", name, "' of ADT ", adt.name, "; expected one of ",
         names);
 }
 

@@ -135,7 +135,7 @@ Difference batchrt::compareExpected(const std::vector<Output> &outputs,
       std::string names;
       for (const Output &candidate : outputs)
         names += (names.empty() ? "" : ", ") + candidate.name;
-      fail(concat("unknown output '", name, "'; the model has ", names));
+      fail(concat("unknown output '", name, "'; expected one of ", names));
       continue;
     }
     ++entries;

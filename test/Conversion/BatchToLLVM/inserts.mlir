@@ -32,7 +32,7 @@ func.func private @carried(%x: tensor<64xf32>, %n: index) -> tensor<64xf32> {
 
 // Rows that are not updated in place: a row that the kernel reads again, a row
 // from outside, and a row that another kernel computes only for this one.
-// REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Missed] Inserts {{.*}}"unbatched code copies argument #0 of kernel @put, because the program did not create its row for this insert only"
+// REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Missed] Inserts {{.*}}"unbatched code copies argument #0 of kernel @put, because its row may have other readers"
 // REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Missed]
 // REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Passed]
 func.func private @straight(%x: tensor<64xf32>, %n: index) -> (tensor<64xf32>, tensor<64xf32>) {

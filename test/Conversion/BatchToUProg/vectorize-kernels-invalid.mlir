@@ -44,7 +44,7 @@ batch.kernel @unnumbered(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) ->
 batch.kernel @extent(%a: tensor<?x4xf32>) -> tensor<1xindex> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %a, %c0 : tensor<?x4xf32>
-  // expected-error @+1 {{uses the extent of a ragged tensor, which differs from task to task, as data; pass it to the kernel as a scalar}}
+  // expected-error @+1 {{uses the extent of a ragged tensor as data; pass the extent to the kernel as a scalar}}
   %m = arith.addi %n, %c0 : index
   %y = tensor.from_elements %m : tensor<1xindex>
   batch.yield %y : tensor<1xindex>
@@ -56,7 +56,7 @@ batch.kernel @extent(%a: tensor<?x4xf32>) -> tensor<1xindex> {
 batch.kernel @extent_element(%a: tensor<?x4xf32>) -> tensor<1xindex> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %a, %c0 : tensor<?x4xf32>
-  // expected-error @+1 {{uses the extent of a ragged tensor, which differs from task to task, as data; pass it to the kernel as a scalar}}
+  // expected-error @+1 {{uses the extent of a ragged tensor as data; pass the extent to the kernel as a scalar}}
   %y = tensor.from_elements %n : tensor<1xindex>
   batch.yield %y : tensor<1xindex>
 }
@@ -98,7 +98,7 @@ batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
 // Elements are read from tensors of known extents, except the first extent of a
 // parameter or of a ragged tensor.
 batch.kernel @element(%x: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<1xf32> {
-  // expected-error @+1 {{cannot be batched: only the first extent of a parameter or of a ragged tensor may be dynamic; make the other extents of the tensor that it reads static}}
+  // expected-error @+1 {{cannot be batched: only the first extent of a parameter or of a ragged tensor may be dynamic; make all other extents of the source static}}
   %e = tensor.extract %x[%i, %i] : tensor<4x?xf32>
   %y = tensor.from_elements %e : tensor<1xf32>
   batch.yield %y : tensor<1xf32>

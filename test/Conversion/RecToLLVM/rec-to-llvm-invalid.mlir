@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --convert-rec-to-llvm --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{'func.func' op is only declared; a function of the program needs a body}}
+// expected-error @+1 {{'func.func' op is only declared; functions of the program require a body}}
 func.func private @declared(%n: index)
 
 // -----

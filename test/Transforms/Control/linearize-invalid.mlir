@@ -120,7 +120,7 @@ func.func @main(%words: !rec.adt<@Words>, %n: index) -> index
 func.func @main(%n: index, %E: tensor<?x?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  // expected-error @+1 {{reads an extent that control flow cannot read; it can only read the first extent of a ragged tensor, or of a parameter whose other extents are static}}
+  // expected-error @+1 {{reads an extent that control flow cannot read; expected the first extent of a ragged tensor, or of a parameter whose other extents are static}}
   %m = tensor.dim %E, %zero : tensor<?x?xf32>
   return %m : index
 }

@@ -91,7 +91,7 @@ func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
 func.func @main(%n: i64, %v: tensor<4xf32> {batch.shared = "v"},
                 %w: tensor<4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+2 {{this call passes another value as argument #1 of the entry, but a parameter must be the same for all instances and calls; call another function instead}}
+  // expected-error @+2 {{argument #1 of the entry is a parameter, but this call passes another value; call a function that is not the entry}}
   // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
   %z = call @main(%n, %w, %v) : (i64, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
@@ -99,7 +99,7 @@ func.func @main(%n: i64, %v: tensor<4xf32> {batch.shared = "v"},
 
 // -----
 
-// expected-error @+1 {{this function is only declared; a function that the entry calls needs a body}}
+// expected-error @+1 {{this function is only declared; functions that the entry calls require a body}}
 func.func private @f(i64) -> i64
 func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   %m = call @f(%n) : (i64) -> i64

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-verify-kernels --split-input-file --verify-diagnostics
 
 // A function has a body.
-// expected-error @+1 {{this function is only declared; a function that the entry calls needs a body}}
+// expected-error @+1 {{this function is only declared; functions that the entry calls require a body}}
 func.func private @f(%n: index) -> index
 func.func @main(%n: index) -> index attributes {batch.entry} {
   %m = call @f(%n) : (index) -> index
@@ -118,7 +118,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 func.func @main(%E: tensor<?x?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  // expected-error @+1 {{reads an extent that control flow cannot read; it can only read the first extent of a ragged tensor, or of a parameter whose other extents are static}}
+  // expected-error @+1 {{reads an extent that control flow cannot read; expected the first extent of a ragged tensor, or of a parameter whose other extents are static}}
   %n = tensor.dim %E, %zero : tensor<?x?xf32>
   return %n : index
 }
