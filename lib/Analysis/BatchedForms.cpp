@@ -531,9 +531,9 @@ void BatchedForms::visitPut(Operation *op, Value source, Value dest,
       return;
   }
   if (!fits) {
-    fail(op, "inserts at a position that differs from task to task; make sizes "
-             "and strides constant and all shapes static, and insert a value "
-             "that fits");
+    fail(op, "inserts at a position that differs from task to task; use "
+             "constant sizes and strides, static shapes, and a value that fits "
+             "into the destination");
     return;
   }
   if (checkCanBe(op, source, {BatchedForm::PerTask}) &&

@@ -340,8 +340,8 @@ static LogicalResult checkArguments(uprog::ProgramOp program) {
     if (isCodeArgument(type))
       return program.emitError("argument #")
              << i << " of this program has type " << type
-             << ", which the host cannot pass; only programs that are run by "
-                "other programs can have such arguments";
+             << ", which the host cannot pass; run this program from another "
+                "program";
   return success();
 }
 

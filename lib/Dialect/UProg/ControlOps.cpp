@@ -515,10 +515,10 @@ LogicalResult BarrierOp::verify() {
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (program && getLevel() > program.getLevel())
     return emitOpError("has level ")
-           << stringifyLevel(getLevel()) << ", but is in a "
+           << stringifyLevel(getLevel()) << ", but the units of the "
+           << stringifyLevel(getLevel()) << " do not run this "
            << stringifyLevel(program.getLevel())
-           << "-level program, which not all units of the "
-           << stringifyLevel(getLevel()) << " run together; use level "
+           << "-level program together; use level "
            << stringifyLevel(program.getLevel()) << " or below";
   return success();
 }

@@ -22,8 +22,8 @@ using namespace mlir::batch;
 /// Returns advice on how to remove an unsupported dialect, or an empty string
 /// for any other dialect.
 static StringRef getRemedy(StringRef dialect) {
-  constexpr StringLiteral earlier = "use the module from before this lowering, "
-                                    "while it computes on tensors";
+  constexpr StringLiteral earlier = "use the module from an earlier stage, "
+                                    "which computes on tensors";
   return llvm::StringSwitch<StringRef>(dialect)
       .Case("affine", "run 'mlir-opt --lower-affine' first")
       .Cases({"memref", "bufferization"}, earlier)

@@ -246,8 +246,8 @@ private:
       if (std::find(names.begin(), names.end(), rest) != names.end())
         return fail("duplicate kernel '" + rest + "'");
       if (names.size() == TaskGraph::maxTypes)
-        return fail("more than " + std::to_string(TaskGraph::maxTypes) +
-                    " kernels");
+        return fail("too many kernels; expected at most " +
+                    std::to_string(TaskGraph::maxTypes));
       names.push_back(rest);
     }
     return false;

@@ -377,7 +377,7 @@ batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32>
 // An inserted tensor has to fit.
 batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
   %c4 = arith.constant 4 : index
-  // expected-error @+1 {{inserts at a position that differs from task to task; make sizes and strides constant and all shapes static, and insert a value that fits}}
+  // expected-error @+1 {{inserts at a position that differs from task to task; use constant sizes and strides, static shapes, and a value that fits into the destination}}
   %y = tensor.insert %s into %x[%c4] : tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
@@ -386,7 +386,7 @@ batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
 
 // An inserted tensor may not have a size that differs between tasks.
 batch.kernel @ragged_insert(%x: tensor<4xf32>, %r: tensor<?xf32>, %i: index, %n: index) -> tensor<4xf32> {
-  // expected-error @+1 {{inserts at a position that differs from task to task; make sizes and strides constant and all shapes static, and insert a value that fits}}
+  // expected-error @+1 {{inserts at a position that differs from task to task; use constant sizes and strides, static shapes, and a value that fits into the destination}}
   %y = tensor.insert_slice %r into %x[%i] [%n] [1] : tensor<?xf32> into tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }

@@ -37,7 +37,7 @@ uprog.program @p() level(device) {
 // -----
 
 // The host passes only plans and lanes.
-// expected-error @+1 {{argument #1 of this program has type 'index', which the host cannot pass; only programs that are run by other programs can have such arguments}}
+// expected-error @+1 {{argument #1 of this program has type 'index', which the host cannot pass; run this program from another program}}
 uprog.program @p(%plan: !batch.plan, %n: index) level(device) {
   uprog.yield
 }

@@ -74,7 +74,7 @@ uprog.program @p() level(device) {
 
 gpu.module @device {
 }
-// expected-error @+1 {{argument #0 of this program has type 'f32', which the host cannot pass; only programs that are run by other programs can have such arguments}}
+// expected-error @+1 {{argument #0 of this program has type 'f32', which the host cannot pass; run this program from another program}}
 uprog.program @p(%x: f32) level(device) {
   uprog.yield
 }

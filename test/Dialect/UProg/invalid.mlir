@@ -221,7 +221,7 @@ uprog.program @p(%n: index) level(device) {
 
 // A program has units of its level and of lower levels.
 uprog.program @p() level(block) {
-  // expected-error @+1 {{'uprog.barrier' op has level device, but is in a block-level program, which not all units of the device run together; use level block or below}}
+  // expected-error @+1 {{'uprog.barrier' op has level device, but the units of the device do not run this block-level program together; use level block or below}}
   uprog.barrier device
   uprog.yield
 }

@@ -47,7 +47,7 @@ func.func @main() -> tensor<i64> attributes {batch.entry} {
 // -----
 
 func.func @main(%n: index) -> index attributes {batch.entry} {
-  // expected-error @below {{'memref.alloc' belongs to unsupported dialect 'memref'; use the module from before this lowering, while it computes on tensors}}
+  // expected-error @below {{'memref.alloc' belongs to unsupported dialect 'memref'; use the module from an earlier stage, which computes on tensors}}
   %m = memref.alloc(%n) : memref<?xf32>
   return %n : index
 }
@@ -57,7 +57,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
   %c = arith.constant 0 : index
   %p = arith.constant 0.0 : f32
-  // expected-error @below {{'vector.transfer_read' belongs to unsupported dialect 'vector'; use the module from before this lowering, while it computes on tensors}}
+  // expected-error @below {{'vector.transfer_read' belongs to unsupported dialect 'vector'; use the module from an earlier stage, which computes on tensors}}
   %v = vector.transfer_read %x[%c], %p : tensor<4xf32>, vector<4xf32>
   return %p : f32
 }
