@@ -25,8 +25,8 @@ struct BatchStream {
   bool isOfThisProcess() const { return process == ::getpid(); }
   void checkProcess() const {
     if (!isOfThisProcess())
-      raiseInvalid("the stream belongs to the parent of this process; start a "
-                   "new stream");
+      raiseInvalid("the stream belongs to another process; start a new stream "
+                   "in this process");
   }
   void put(const BatchInputs &inputs);
   int64_t take(int64_t most, const BatchArray *outputs, int64_t *numbers,
