@@ -1,8 +1,8 @@
 """Environment of the tests: two CPU devices of JAX, a compiler, and an empty cache.
 
-Markers select tests: `slow` runs only with `-m slow`, `torch` needs PyTorch, `gpu` a GPU. Of the
-cases of a test marked `sampled(n)`, one in n runs, drawn by `--seed`, and all with `--all`. With
-`sampled(n, "name", …)`, cases with equal parameters of these names run together.
+Markers select tests: `slow` runs only with `-m slow`, `torch` needs PyTorch, and `gpu` needs a GPU.
+Of the cases of a test marked `sampled(n)`, one in n runs; `--seed` selects it. `--all` runs all
+cases. With `sampled(n, "name", …)`, cases with equal parameters of these names run together.
 """
 
 import importlib.util
@@ -62,7 +62,7 @@ def _sampled_out(config, items):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leaves out the cases of samples, and skips tests of PyTorch where it is not installed."""
+    """Omits the cases that samples exclude, and PyTorch tests if PyTorch is not installed."""
     named = any("[" in argument for argument in config.args)
     if not (named or config.getoption("--all")):
         out = set(_sampled_out(config, items))
@@ -77,7 +77,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="module", autouse=True)
 def without_compiled_functions():
-    """Frees what JAX has compiled for a module's tests, some gigabytes in all."""
+    """Frees the code that JAX compiled for a module's tests, several gigabytes in total."""
     yield
     import jax
     jax.clear_caches()

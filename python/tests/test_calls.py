@@ -28,7 +28,7 @@ def grow(x, y):
 
 @contextlib.contextmanager
 def jax_option(name, value):
-    """Context that sets an option of JAX for all threads."""
+    """Context that sets a JAX option for all threads."""
     before = getattr(jax.config, name)
     jax.config.update(name, value)
     try:
@@ -158,7 +158,7 @@ def test_keys():
 
 
 def test_words_of_keys():
-    """Words of keys are numbers."""
+    """The function takes the words of keys, which are ordinary numbers."""
     def add_one(words):
         return words + 1
 

@@ -41,7 +41,7 @@ def mesh():
 
 
 def test_array_on_two_devices_after_one(mesh):
-    # Axes of `mesh` are part of an array's type, those of the other mesh are not.
+    # Axes of `mesh` are part of an array's type, but axes of `automatic` are not.
     automatic = jax.make_mesh((2,), ("a",), axis_types=(AxisType.Auto,))
     sharded = [jax.device_put(ROWS, NamedSharding(over, PartitionSpec("a")))
                for over in (mesh, automatic)]
@@ -54,9 +54,9 @@ def test_array_on_two_devices_after_one(mesh):
 
 
 def test_array_on_another_cpu_device(double):
-    """A committed array needs a check of its own.
+    """A committed array needs a separate check.
 
-    Arrays outside of the CPU are rejected in the same way, which needs a GPU to show.
+    Arrays outside of the CPU are rejected in the same way, but testing that requires a GPU.
     """
     before = len(double.calls)
     assert array_equal(double(jax.device_put(ROWS, jax.devices()[1])), ROWS * 2)

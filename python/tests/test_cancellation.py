@@ -21,7 +21,7 @@ def run():
 
 
 def test_cancellation_by_another_thread(run, tmp_path):
-    """A request remains until it is reset."""
+    """A request remains in effect until it is reset."""
     cancellation = batch.Cancellation()
     threading.Timer(0.1, cancellation.request).start()
     with raises(batch.Cancelled, "the run was cancelled"):
@@ -33,7 +33,7 @@ def test_cancellation_by_another_thread(run, tmp_path):
 
 
 def test_run_releases_interpreter_lock():
-    """Otherwise the other thread would not cancel the run, and it would end by max_steps."""
+    """If the run held the lock, it would end by max_steps, before the other thread cancels it."""
     run = batch.compile(LOOP).bind({"W": W}, max_steps=10 ** 8)
     cancellation = batch.Cancellation()
     ticks = []

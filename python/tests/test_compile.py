@@ -171,7 +171,7 @@ def flipped(data, place):
     pytest.param(lambda data: flipped(data, len(data) - 1), id="changed_bit_in_last_byte"),
 ])
 def test_damaged_file_is_compiled_again(stored, damage):
-    """Processes of their own open the file: a fault in its mapped pages is a signal."""
+    """Separate processes open the file, because a fault in its mapped pages raises a signal."""
     compiler, file, whole = stored
     file.write_bytes(damage(whole))
     before = compiler.calls()

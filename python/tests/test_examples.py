@@ -1,15 +1,15 @@
 """Examples of the documentation of JAX compute the same with batch.vmap as with jax.vmap.
 
-The examples are those of the docstrings of the installed JAX, for the functions of FUNCTIONS.
-The following rule chose them before any was run with Batch; support/jax_examples.py applies
-it to the installed JAX and prints the functions.
+The examples come from the docstrings of the functions in FUNCTIONS, in the installed JAX. The
+following rule chose these functions before any example was run with Batch; support/jax_examples.py
+applies it to the installed JAX and prints the functions.
 
   - Candidates are the public functions of jax.lax, jax.nn, jax.numpy, jax.random,
     jax.scipy.linalg and jax.scipy.special with examples, by module and name, each object once.
   - Of these, the adapted examples (see adapt()) must run under jax.vmap.
-  - Of these n functions, it takes the numbers 0, n/40, 2n/40, …, rounded down.
+  - Of these n functions, the rule takes numbers 0, n/40, 2n/40, …, rounded down.
 
-Operations that Batch rejects by decision, such as FFT and complex numbers, must be errors.
+Operations that Batch deliberately rejects, such as FFT and complex numbers, must be errors.
 """
 
 import re

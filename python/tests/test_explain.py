@@ -1,6 +1,6 @@
 """explain() names the lines that control reads, and counts the work of each line.
 
-The counts are those of programs whose rounds are known.
+The programs have known numbers of rounds.
 """
 
 import functools
@@ -43,7 +43,7 @@ BODY, DECIDES = line_of("body"), line_of("decides")
 
 
 def block_at(explanation, line):
-    """Returns the block with the most tasks of those that compute a line."""
+    """Returns the block with the most tasks among the blocks that compute a line."""
     blocks = [b for b in explanation.blocks if (FILE, line) in b["lines"]]
     return max(blocks, key=lambda b: b["tasks"])
 

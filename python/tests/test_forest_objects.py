@@ -51,7 +51,7 @@ class Derived(PlainNode):
 
 
 class Computed:
-    """A node whose fields are a property, and an attribute of __getattr__."""
+    """A node whose fields are a property, and an attribute that __getattr__ returns."""
 
     __slots__ = ("_word",)
     right = property(lambda self: Leaf(2 * self._word))
@@ -80,7 +80,7 @@ batch.view(Tree, int, None)(lambda number: Leaf(number))
 
 
 def converted(tree, leaf, node):
-    """Returns the same tree of other objects."""
+    """Returns the same tree, built from other objects."""
     return leaf(tree.word) if isinstance(tree, Leaf) else \
         node(converted(tree.left, leaf, node), converted(tree.right, leaf, node))
 

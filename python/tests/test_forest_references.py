@@ -1,4 +1,4 @@
-"""Reading values of data types keeps no reference and no object, also after errors."""
+"""Reading values of data types retains no reference and no object, even after errors."""
 
 import gc
 import sys
@@ -77,7 +77,7 @@ READS = {
 
 
 def call(read, error, things, times):
-    """Calls a function several times, which raises this error, if any, each time."""
+    """Calls a function several times. Each call must raise `error`, or nothing if it is None."""
     for _ in range(times):
         raised = None
         try:

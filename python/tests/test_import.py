@@ -1,6 +1,6 @@
 """batch-import: imported modules compute the same as JAX or as the PyTorch cell.
 
-The modules are StableHLO of JAX, text of torch-mlir, and text with unusual syntax.
+The modules are StableHLO from JAX, text from torch-mlir, and text with unusual syntax.
 """
 
 import functools

@@ -50,7 +50,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 @pytest.fixture
 def source(tmp_path, monkeypatch):
-    """The file in.mlir, which is alone in the current folder."""
+    """The file in.mlir, the only file in the current folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path / "in.mlir"
 
@@ -185,7 +185,7 @@ def case(name, make, text, *options):
          "--params", "x.npz", "--no-check"),
 ])
 def test_wrong_module(source, make, text, options):
-    """An error is one message, and the command writes no file."""
+    """An error prints one message, and the command writes no file."""
     data = make() if callable(make) else make
     source.write_bytes(data if isinstance(data, bytes) else data.encode())
     result = batch_import("in.mlir", "-o", "none.mlir", *options)

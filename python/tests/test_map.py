@@ -1,6 +1,6 @@
 """batch.map returns the results of jax.lax.map, for arrays, lists and iterators.
 
-Lanes whose element has ended take the next one. Interrupts and closed results end a map.
+Lanes that finish an element take the next one. Interrupts and closed results end a map.
 """
 
 import concurrent.futures
@@ -32,7 +32,7 @@ def normal(*shape):
 
 
 def collatz(n):
-    """Number of rounds until n is 1, which differs much between numbers."""
+    """Number of rounds until n is 1, which differs greatly between numbers."""
     return lax.while_loop(
         lambda s: s[0] > 1,
         lambda s: (jnp.where(s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1),
@@ -190,7 +190,7 @@ def countdown(n):
 
 
 def slow_head(count):
-    """Yields elements of which the first one takes `count` rounds, and all others one."""
+    """Yields elements: the first one takes `count` rounds, and all others take one."""
     yield numpy.int32(count)
     yield from itertools.repeat(numpy.int32(1))
 
@@ -306,7 +306,7 @@ def seconds_to_stop(run):
         thread.join()
 
 
-# Runs stop within half a second, on a busy machine within two.
+# Runs stop within half a second, or within two seconds on a busy machine.
 
 @pytest.mark.parametrize("form", [iter, numpy.asarray], ids=["iterator", "array"])
 @pytest.mark.usefixtures("keyboard_interrupts")

@@ -110,7 +110,7 @@ class NoCapsule(Unreadable):
 
 
 class OneCapsule:
-    """An array of DLPack that returns the same capsule each time."""
+    """A DLPack array that returns the same capsule each time."""
 
     def __init__(self, array):
         self.shape, self.dtype = array.shape, array.dtype

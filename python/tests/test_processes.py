@@ -1,4 +1,4 @@
-"""Functions work in forked processes and in several threads, and lose no memory."""
+"""Functions work in forked processes and in several threads, and leak no memory."""
 
 import gc
 import multiprocessing

@@ -42,7 +42,7 @@ def compare_instances(mapped, f, arguments, without=()):
 
 
 def compare(f, arguments, without=()):
-    """Compares f for these instances, and for others of other lengths, which compile nothing."""
+    """Compares f for these instances, and for instances of other lengths without compiling."""
     mapped = batch.vmap(f)
     compare_instances(mapped, f, arguments, without)
     order = [4, 3, 0, 2]
@@ -86,7 +86,7 @@ def test_function(name):
     compare(f, arguments)
 
 
-# JAX refuses these functions for an instance without rows.
+# JAX rejects these functions for an instance without rows.
 
 @pytest.mark.parametrize("f", [
     lambda v: lax.fori_loop(0, v.shape[0], lambda i, c: jnp.tanh(c + v[i]), jnp.zeros(8)),

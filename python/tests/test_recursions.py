@@ -327,7 +327,7 @@ def test_map_that_reads_an_array_around_it():
 
 @pytest.fixture(scope="module")
 def closed():
-    """Function that closes over an array of JAX and one of NumPy."""
+    """Function that closes over a JAX array and a NumPy array."""
     table = jnp.arange(12, dtype=jnp.float32).reshape(4, 3)
     copies = numpy.arange(6, dtype=numpy.float32)
 

@@ -301,7 +301,7 @@ def truth(r: Rose):
     (truth, "instead of `if list`, use list.length > 0"),
 ], ids=["length", "element", "truth"])
 def test_list_as_in_python(function, text):
-    """The message has the place of the line that uses the list."""
+    """The message contains the location of the line that uses the list."""
     with raises(TypeError, text) as caught:
         batch.vmap(batch.function(function))(ROSES)
     line = function.__code__.co_firstlineno + 1

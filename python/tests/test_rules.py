@@ -1,6 +1,6 @@
 """Rules that replace primitives of JAX compute the same as JAX: shapes, types, edge values.
 
-The expanded function runs in JAX alone, so that no compiler takes part.
+The expanded function runs only in JAX, without the compiler.
 """
 
 import jax
@@ -207,7 +207,7 @@ def test_lu(matrices):
 @pytest.mark.parametrize("shape", [(3, 3), (2, 3, 3)], ids=["one", "several"])
 @pytest.mark.parametrize("name", ["inv", "cholesky", "slogdet", "solve", "triangular_solve"])
 def test_float64(name, shape):
-    """Indices have 64 bits, too."""
+    """Indices also have 64 bits."""
     f = {"inv": jnp.linalg.inv, "cholesky": jnp.linalg.cholesky, "slogdet": jnp.linalg.slogdet,
          "solve": lambda v: jnp.linalg.solve(v, v[..., :1]),
          "triangular_solve": lambda v: jax.scipy.linalg.solve_triangular(
@@ -290,9 +290,9 @@ FAR_POINTS = numpy.asarray([2080.0, 20480, 131072, 1048576, 1049600, 1047552])
     ("bessel_i0e", (numpy.asarray([6e37, 3e38, 1e30]),), 1e-6, 1e-14),
 ], ids=lambda value: value if isinstance(value, str) else "")
 def test_large_arguments(name, arguments, single, double, dtype):
-    """Series take thousands of terms there, and squares overflow.
+    """For these arguments, series would take thousands of terms, and squares would overflow.
 
-    The reference is JAX in float64, where its own results are right.
+    The reference is JAX in float64, whose own results are right.
     """
     f = getattr(lax, name)
     given = [v.astype(dtype) for v in arguments]

@@ -321,7 +321,7 @@ def interruptible():
 
 
 def test_interrupt(interruptible):
-    """A call ends within half a second; more on a busy machine."""
+    """A call ends within half a second, or later on a busy machine."""
     wide = numpy.eye(300)
     sent = []
 

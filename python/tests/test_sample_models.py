@@ -134,7 +134,7 @@ def means(y=Y, **options):
 
 
 def assert_read_again(y=Y):
-    """Requires the expected means, and the same ones from a model that is compiled anew."""
+    """Requires the expected means, and the same means from a newly compiled model."""
     expected = [y.mean() - 5, OFFSET, NEAR[0] - FACTOR * NEAR[1]]
     found = means(y)
     numpy.testing.assert_allclose(found, expected, rtol=1e-5, atol=0.4)

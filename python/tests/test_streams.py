@@ -39,9 +39,9 @@ def summed(tree: Tree):
 
 
 class Requests:
-    """A live iterator of the values that are put; it blocks between them.
+    """A live iterator of the values in its queue; it blocks until the next value arrives.
 
-    None ends it, and it raises exceptions.
+    None ends the iterator, and exceptions are raised.
     """
 
     def __init__(self, *values):

@@ -1,6 +1,6 @@
-"""Each rule of batch.from_torch computes what the operation of PyTorch computes.
+"""Each rule of batch.from_torch computes the same as the PyTorch operation.
 
-A case is a function of tensors. It runs in PyTorch, and by batch.from_torch in JAX in 64 bits.
+A case is a function of tensors. It runs in PyTorch and, after batch.from_torch, in JAX with x64.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""Cache keys of traces are equal exactly for functions that compute the same."""
+"""Cache keys of traces are equal if and only if the functions compute the same."""
 
 import itertools
 

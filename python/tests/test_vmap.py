@@ -1,4 +1,4 @@
-"""batch.vmap returns what jax.vmap returns, for one compilation; lanes are independent."""
+"""batch.vmap returns the results of jax.vmap, compiles once, and has independent lanes."""
 
 import jax
 import jax.numpy as jnp
@@ -224,7 +224,7 @@ def compilations(monkeypatch):
 
 @pytest.fixture
 def bindings(monkeypatch):
-    """List with an element for each time that a model is given parameters."""
+    """List with an element for each binding of parameters."""
     return count_calls(monkeypatch, batch.Model, "bind")
 
 

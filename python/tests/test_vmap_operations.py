@@ -1,6 +1,6 @@
 """Operations that Batch expands compute the same under batch.vmap as under jax.vmap.
 
-test_rules.py tests the expansions alone, with more cases.
+test_rules.py tests only the expansions, with more cases.
 """
 
 import jax

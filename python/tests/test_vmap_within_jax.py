@@ -91,7 +91,7 @@ def test_jit_outside_and_within_another_vmap(both):
 
 
 def test_jit_within_another_vmap_first(both):
-    """Outside of the other batch.vmap, the function then calls Batch."""
+    """Called outside of the other batch.vmap, the function still calls Batch."""
     compiled = jax.jit(batch.vmap(halve))
     assert_same(batch.vmap(lambda v: compiled(v))(both), jax.vmap(jax.vmap(halve))(both))
     assert "batch_vmap" in str(jax.make_jaxpr(compiled)(X))

@@ -89,7 +89,7 @@ def _tool(command, data, file):
 def _is_stablehlo(data, file):
     """Returns whether a module contains operations of the StableHLO dialects.
 
-    Attributes with such names do not count, nor do words in strings and comments.
+    Ignores attributes with such names, and words in strings and comments.
     """
     names = ("stablehlo", "chlo", "vhlo")
     if data[:4] == _BYTECODE:
@@ -98,7 +98,7 @@ def _is_stablehlo(data, file):
     for _, token in Text(data.decode(), file).tokens():
         if before and token != "=":
             return True
-        # Operations are words or, in the generic syntax, strings.
+        # In the generic syntax, the names of operations are strings.
         name = token.strip('"')
         before = name if re.fullmatch(r"\w+\.\w+", name) and \
             name.partition(".")[0] in names else ""
@@ -142,7 +142,7 @@ def _check(text, file):
 
 
 def _replaced(path):
-    """Returns the regular file, behind symbolic links, that a file written to `path` replaces.
+    """Returns the regular file that a write to `path` replaces; follows symbolic links.
 
     Returns None if the file is written in place: a device, a pipe, or the target of a link in
     /proc.
@@ -158,7 +158,7 @@ def _replaced(path):
 
 @contextlib.contextmanager
 def _files(paths):
-    """Opens files to write. They replace existing files after all have been written."""
+    """Opens files for writing. Existing files are replaced after all files have been written."""
     with contextlib.ExitStack() as stack:
         partial, streams = {}, []
         try:

@@ -15,7 +15,7 @@ _NUMPY = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "BOOL": "?", "I8": "i1", "I1
 
 
 def take_resources(text, file):
-    """Returns the text without values of resources, and the values.
+    """Returns the text without the values of its resources, and these values.
 
     The values are a dictionary from keys to (type, shape, bytes).
     """

@@ -30,7 +30,7 @@ Kind = Literal["tree", "sequence", "dag"]
 def type_of(annotation, names):
     """Returns the type that an annotation specifies.
 
-    names: function that evaluates annotations, and their parts, that are strings.
+    names: function that evaluates annotations, or parts of annotations, that are strings.
 
     Raises a TypeError if fields cannot have this type.
     """
@@ -199,7 +199,7 @@ def adt(cls: type[Any] | None = None, *, kind: Kind | None = None,
         for variant in variants:
             setattr(base, variant.__name__, variant)
         base._variants = variants
-        # Must follow the variants, because their fields would otherwise use these as defaults.
+        # The fields of the variants would use these as defaults, so set them after the variants.
         for key, value in cls.__dict__.items():
             if key not in base.__dict__ and key not in _MADE and not isinstance(value, type):
                 setattr(base, key, value)

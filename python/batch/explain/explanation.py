@@ -27,7 +27,7 @@ _MOST_BARS = 160
 
 
 class Remark(TypedDict):
-    """Remark of the compiler; the location exists only if it is available."""
+    """Remark of the compiler, with its location if that is known."""
 
     subject: str
     kind: str

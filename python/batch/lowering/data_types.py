@@ -13,8 +13,8 @@ def data_type(data):
 class DataTypes:
     """Declarations of the data types that a program uses.
 
-    constructed: data types that the program constructs values of. Their numbers are tensors.
-        Control flow may read numbers of other data types before anything is computed.
+    constructed: data types whose values the program constructs. Their numbers are tensors.
+        Control flow may read the numbers of other data types before any tensor is computed.
     results: types of the program's results, None for arrays. The fields of their data types
         are outputs of the model.
     """

@@ -56,7 +56,7 @@ def lower_jaxpr(closed, shared, recursion=None):
     results = lowering.run(jaxpr, environment)
     types = [lowering.type_of(name, atom.aval) for name, atom in
              zip(results, jaxpr.outvars)]
-    if not types:  # all results are empty, but an entry has at least one
+    if not types:  # all results are empty, but an entry needs a result
         types, numbers = ["tensor<i1>"], [0]
         results = [lowering.constant(types[0], "dense<false>")]
     main, functions = lowering.lines, lowering.write() if recursion else []

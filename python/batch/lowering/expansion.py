@@ -1,8 +1,8 @@
 """Expands a jaxpr to the primitives that are lowered.
 
-Calls are inlined, and keys are replaced with their words. Rules express equations that the
-jaxlib passes reject in terms of other primitives. A rule is a function of arrays that is
-traced in place of an equation. The traced equations are expanded in turn.
+Calls are inlined, and keys are replaced with their words. If the jaxlib passes reject an equation,
+a rule expresses it in terms of other primitives. A rule is a function of arrays that is traced in
+place of the equation. The traced equations are expanded in turn.
 """
 
 import functools
@@ -31,7 +31,7 @@ from batch.tracing.jaxprs import (
 from batch.tracing.liveness import live_equations
 from batch.tracing.locations import Source, describe_place, unknown_extent
 
-# Unsupported primitives, with the end of the message. The jaxlib passes would reject some of
+# Unsupported primitives, each with the end of its message. The jaxlib passes would reject some of
 # them without a reason, or would compute numbers that differ from those of JAX.
 _REFUSED = dict.fromkeys((
     "fft", "eig", "eigh", "svd", "qr", "geqrf", "geqp3", "householder_product", "ormqr",
@@ -70,7 +70,7 @@ def rule(*names, constant=None):
 
 
 def of_nothing(name):
-    """Registers a rule for equations with an operand without elements."""
+    """Registers a rule for equations that have an operand without elements."""
     def register(function):
         _of_nothing[name] = function
         return function
@@ -85,8 +85,8 @@ def is_refused(name):
 def _move_keys(primitive, params, inputs, outputs):
     """Returns a function of words for a primitive that moves or compares keys.
 
-    The primitive is mapped over the words, the last axis of keys. Keys are equal if all words
-    are.
+    The primitive is mapped over the words, the last axis of keys. Keys are equal if all of their
+    words are equal.
     """
     in_axes = [-1 if is_key(aval) else None for aval in inputs]
     if primitive.name in ("eq", "ne"):
@@ -186,7 +186,7 @@ class _Expansion:
         if name == "batch_bound":
             return [self.constant(params["bound"])]
         if name in CONTROL:
-            if name == "cond" and self.is_known(atoms[0]):  # on the platform, for example
+            if name == "cond" and self.is_known(atoms[0]):  # for example, on the platform
                 branches = params["branches"]
                 chosen = min(max(int(self.value(atoms[0])), 0), len(branches) - 1)
                 return self.call(equation, branches[chosen], atoms[1:], needed)
@@ -216,9 +216,9 @@ class _Expansion:
         return self.call(equation, jaxpr, atoms, needed, is_rule=True)
 
     def decision(self, atom):
-        """Returns the truth value that JAX converts to the index of a `cond`, or the index.
+        """Returns the truth value from which JAX computed the index of a `cond`, or the index.
 
-        The truth value may have been computed long before the index would be.
+        The truth value may be available long before the index.
         """
         for equation in self.equations:
             if equation.outvars == [atom] and \

@@ -11,7 +11,7 @@ from jax.extend.mlir import ir
 
 from batch.core.errors import LoweringError
 
-# Symbol: the names of its number and of the array that has it as its first extent (the
+# Extent of a symbol: the name of its number, the name of the array with this first extent (the
 # carrier), and the type of that array.
 Extent = collections.namedtuple("Extent", ["number", "carrier", "aval"])
 
@@ -30,10 +30,10 @@ def extent_text(n):
 
 
 def mark_broadcasts(operation):
-    """Marks the dimensions that grow in broadcasts to shapes with symbols.
+    """Marks the dimensions that broadcasts to symbolic shapes expand.
 
     These are the dimensions of extent 1, because a symbol is equal only to itself. The jaxlib
-    passes require these attributes.
+    passes require the two attributes.
     """
     for region in operation.regions:
         for block in region.blocks:
@@ -50,7 +50,7 @@ def mark_broadcasts(operation):
                     ir.DenseI64ArrayAttr.get(stays)
 
 
-# Operations that compute shapes. Sums are not among them, because a sum is another extent.
+# Operations that compute shapes. Sums are excluded, because a sum is a different extent.
 _SHAPES = ("arith.cmpi", "arith.constant", "arith.extsi", "arith.index_cast", "arith.trunci",
            "linalg.generic", "linalg.index", "linalg.yield", "scf.if", "scf.yield", "tensor.cast",
            "tensor.collapse_shape", "tensor.empty", "tensor.expand_shape", "tensor.extract",
@@ -58,7 +58,7 @@ _SHAPES = ("arith.cmpi", "arith.constant", "arith.extsi", "arith.index_cast", "a
 
 
 def _comes_from(value, numbers):
-    """Returns the index in `numbers` of the argument that an extent equals, or None."""
+    """Returns the index in `numbers` of the argument that equals an extent, or None."""
     found, seen, work = set(), set(), [value]
     while work:
         value = work.pop()

@@ -32,7 +32,7 @@ def _array(lowering, name, text):
 
 
 def _number(lowering, value, text):
-    """Returns a value in the form in which it is stored in a field or an element of this type."""
+    """Converts a value to the type in which a field or an element stores it."""
     if text[0] == "!" or text.startswith("tensor"):
         return value
     return lowering.scalar(value, text)
@@ -186,7 +186,7 @@ def write_function(lowering, spec):
 
 
 def declare_rows(lowering, dim, value, text, carrier, aval):
-    """Declares the extent `dim`: the length of a list, and of an array with as many rows."""
+    """Declares the extent `dim`: the length of a list, and of arrays with a row per element."""
     if str(dim) in lowering.extents:
         return
     length = lowering.name("i")
@@ -217,7 +217,7 @@ def _open(lowering, equation, values):
     variant, (value,) = equation.params["variant"], values
     if value in lowering.opened:
         return lowering.opened[value]
-    # The data type has one variant.
+    # A data type that has not been matched has only one variant.
     data = variant._adt
     types = [tensor_type(v.aval) if text[0] != "!" else text for v, text in zip(
         equation.outvars, _fields(lowering, variant)[1])]

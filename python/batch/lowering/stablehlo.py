@@ -21,12 +21,12 @@ _BYTECODE = b"ML\xefR"
 _DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "sdy")
 
 
-# Operations that return one operand unchanged if it has the type of the result, with the
-# number of that operand.
+# Operations that return an operand unchanged if it has the type of the result, with the number of
+# that operand.
 _WHOLE = {"stablehlo.slice": 0, "stablehlo.dynamic_slice": 0,
           "stablehlo.dynamic_update_slice": 1, "stablehlo.reshape": 0,
           "stablehlo.real_dynamic_slice": 0, "stablehlo.dynamic_reshape": 0}
-# The same for operations that need a result with at most one element.
+# The same, for operations that do so only if the result has at most one element.
 _MOVES = {"stablehlo.transpose": 0, "stablehlo.reverse": 0,
           "stablehlo.broadcast_in_dim": 0, "stablehlo.dynamic_broadcast_in_dim": 0}
 
@@ -123,7 +123,7 @@ _INDICES = {"stablehlo.dynamic_slice": 1, "stablehlo.dynamic_update_slice": 2,
 def _bound_indices(operation):
     """Limits indices of type ui64 to the maximum of i64, which is out of range of any array.
 
-    The jaxlib passes read such indices as i64, and larger ones as negative.
+    The jaxlib passes read such indices as i64, so larger ones would become negative.
     """
     for name, first in _INDICES.items():
         for user in _operations(operation, name):

@@ -67,7 +67,7 @@ def _version(path, modified):
 
 @functools.cache
 def _cpu():
-    """Returns the properties of this machine that its code depends on."""
+    """Returns the properties of this machine that compiled code depends on."""
     facts = [platform.machine()]
     with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
         wanted = ("model name", "flags", "Features", "CPU part")
@@ -168,7 +168,7 @@ class _Progress:
 def _run(command, text, what, progress):
     """Runs the compiler and returns its output.
 
-    An exception, including an interrupt, stops the compiler, as does the end of this process.
+    The compiler ends if an exception, such as an interrupt, occurs here, or if this process ends.
     Raises a CompileError if the compiler fails.
     """
     command = [*command, f"--parent={os.getpid()}"]

@@ -12,12 +12,12 @@ def is_array(value):
 def checked_array(field, what, array):
     """Returns an array unchanged if it can be passed for a field.
 
-    Raises a TypeError if it requires a gradient, which PyTorch would lose silently.
+    Raises a TypeError if it requires a gradient, which calls do not propagate.
     """
     if getattr(array, "requires_grad", False):
         raise TypeError(f"{what} requires a gradient, which calls do not propagate; detach the "
                         "tensor first")
-    # Only within the package, int16 represents the bits of bfloat16.
+    # Only code of this package may pass the bits of bfloat16 as int16.
     if field.dtype == "bfloat16" and \
             str(getattr(array, "dtype", "")).rpartition(".")[2] == "int16":
         raise TypeError(f"{what}: expected {field.description}, got numbers of type int16")

@@ -172,7 +172,7 @@ class Function:
         """Runs a mini-batch and returns an Explanation.
 
         It contains the compiler's decisions. For each part of the model, it also contains the
-        number of instances on which the part ran at once.
+        number of instances that ran the part together.
         """
         return explain_run(self, *self._given(arguments, named))
 

@@ -13,7 +13,7 @@ MOST_SAMPLERS = 8  # maximum number of samplers that are cached between calls
 
 # --- the target ---------------------------------------------------------------
 
-# JAX programs, keyed by their computation for any data. Keys of samplers include their data.
+# JAX programs by computation; their keys exclude the data. Keys of samplers include the data.
 _programs = LruCache(3 * MOST_SAMPLERS)
 
 
@@ -89,7 +89,7 @@ class Model:
         import numpyro
         from numpyro.infer import init_to_uniform
         from numpyro.infer.util import initialize_model
-        # JAX caches the conversion of a NumPy array; other code may have made it 32 bits wide.
+        # JAX caches the conversion of a NumPy array, and other code may have cached a 32-bit one.
         args, kwargs = jax.tree.map(
             lambda leaf: leaf.copy() if isinstance(leaf, numpy.ndarray) else leaf,
             (args, kwargs))

@@ -76,7 +76,7 @@ module {{
 
 
 def _folded(closed):
-    """Returns a closed jaxpr in which values that depend on constants only are computed.
+    """Computes the values that depend only on constants, and returns the new closed jaxpr.
 
     They are computed once for all draws. Values that do not depend on an array, such as zeros,
     remain code.

@@ -29,7 +29,7 @@ from batch.tracing.primitives import aval_of, call_p
 from batch.tracing.trees import flatten_tree
 from batch.tracing.values import UnknownResult, is_value, kinds_in, state, value_of
 
-_NESTED = 6  # maximum of nested calls of a function, each with new argument types
+_NESTED = 6  # maximum number of nested calls of a function, each with new argument types
 
 
 # --- functions ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from batch.runtime.binding import Bound
 STRUCTURE = ("batch_call", "batch_open", "batch_construct", "batch_list", "batch_map",
               "batch_fold", "batch_length", "batch_paths")
 CONTROL = ("while", "scan", "cond", *STRUCTURE)
-# Parameter that stores the called function, by primitive that only calls a function.
+# Primitives that only call a function, with the parameter that stores the function.
 CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "call": "call_jaxpr",
           "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
           "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr",
@@ -71,10 +71,10 @@ def evaluate(equations, known, results):
 
 
 def _folds_wrongly(equation):
-    """Returns whether NumPy would fold a conversion during tracing and wrap around.
+    """Returns whether JAX would fold a conversion with NumPy, which wraps around.
 
-    The wrap-around occurs if a number is out of range. JAX folds conversions of literals.
-    Arguments of an inner jit become literals.
+    Numbers that are out of range wrap around. JAX folds conversions of literals, and arguments
+    of an inner jit become literals.
     """
     return equation.primitive.name == "convert_element_type" and \
         isinstance(equation.invars[0], core.Literal) and \

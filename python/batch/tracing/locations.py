@@ -19,7 +19,7 @@ _LIBRARY = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
 
 
 # Source information of an equation in an expanded jaxpr, its `source_info`. The JAX traceback
-# ends at the traced function. In `tracebacks`, the tracebacks of its calls follow.
+# ends at the traced function. `tracebacks` also has the tracebacks of the calls of that function.
 Source = collections.namedtuple("Source", ["traceback", "name_stack", "tracebacks"])
 
 
@@ -52,8 +52,8 @@ def source_line(equation):
 def user_location(traceback=None):
     """Returns the location of the innermost user frame as a message prefix.
 
-    A user frame is outside of jax and batch. The frames are those of `traceback`, or those of the
-    current stack if it is None. The prefix is empty if no user frame exists.
+    A user frame is outside of jax and batch. The function searches `traceback`, or the current
+    stack if `traceback` is None. The prefix is empty if no user frame exists.
     """
     frames = [frame for frame, _ in walk_tb(traceback)][::-1] if traceback else \
         (frame for frame, _ in walk_stack(sys._getframe(1)))

@@ -88,7 +88,7 @@ def default_place():
 
 @functools.lru_cache(maxsize=1)
 def quick_put():
-    """Returns batched_device_put, the function that jnp.asarray finally calls.
+    """Returns batched_device_put, the function that jnp.asarray calls internally.
 
     It takes a quarter of the time of jnp.asarray. It also creates weak types, and uses
     aligned memory without a copy. Returns None if JAX has no such function, or if its
@@ -118,7 +118,7 @@ def is_quick():
 
 
 def putter():
-    """Returns a to_jax() for several results, which queries the state of JAX only once."""
+    """Returns a to_jax() for several results that queries the state of JAX only once."""
     if is_guarded() or not is_quick():
         return _by_jax
     quick, (sharding, devices) = quick_put(), default_place()

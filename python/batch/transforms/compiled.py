@@ -317,7 +317,7 @@ class Compiled:
         return results
 
     def _with_data(self, outputs, size):
-        """Does the same as from_runtime() for results that may have data types."""
+        """Works like from_runtime(), for results that may have data types."""
         if self._positions is None:
             numbers = {field.name: i for i, field in enumerate(self.model.outputs)}
             self._positions = [

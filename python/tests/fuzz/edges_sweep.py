@@ -1,11 +1,11 @@
 """Compares operations at edge values of their types under batch.vmap and jax.vmap.
 
-MLIR and LLVM leave the results of these operations open for some numbers, and
-docs/reference/element-types.md defines them. The sweep compares scalars and vectors of each
-type, with operands that are arguments or constants.
+MLIR and LLVM do not define the results of these operations for some numbers;
+docs/reference/element-types.md does. The sweep compares scalars and vectors of each type, with
+operands that are arguments or constants.
 
-Results are equal to the bit, except those of functions that both round. XLA flushes subnormal
-numbers to zero on CPUs, and Batch does not: the sweep flushes both.
+Results must be bit-identical, except those of functions that both round. On CPUs, XLA flushes
+subnormal numbers to zero and Batch does not, so the sweep flushes the results of both.
 """
 
 import argparse
@@ -146,10 +146,10 @@ def binary_rounded(dtype):
 
 
 def _constant(array, value):
-    """Returns the value in the shape of an array.
+    """Returns an array of the value, with the shape of `array`.
 
-    For Batch, it is a constant. The barrier keeps NumPy from computing with it while JAX
-    traces, and XLA from folding divisions by zero, which crashes it.
+    Batch sees a constant. The barrier prevents NumPy from computing with it during tracing. It
+    also prevents XLA from folding divisions by zero, which would crash XLA.
     """
     return lax.optimization_barrier(jnp.full_like(array, value, value.dtype))
 
@@ -228,7 +228,7 @@ def forms(dtype):
 
 
 def _normal(array):
-    """Returns floating-point numbers as float64, with subnormal ones of their type as zeros."""
+    """Returns floating-point numbers as float64; numbers that are subnormal in their type are 0."""
     name = array.dtype.name
     if name not in FLOATS:
         return numpy.asarray(array)
@@ -237,7 +237,7 @@ def _normal(array):
 
 
 def _difference(a, b, arguments, tolerance):
-    """Returns how an array differs from the one of JAX, or None."""
+    """Returns how an array differs from that of JAX, or None."""
     if (a.shape, a.dtype) != (b.shape, b.dtype):
         return f"{a.dtype.name}{a.shape}, JAX: {b.dtype.name}{b.shape}"
     x, y = _normal(a), _normal(b)
@@ -245,7 +245,7 @@ def _difference(a, b, arguments, tolerance):
         wrong = x != y
     else:
         both = numpy.isfinite(x) & numpy.isfinite(y)
-        # Intermediate values of functions of XLA may be subnormal, too.
+        # Intermediate values in XLA functions may also be subnormal.
         least = 4 * float(jnp.finfo(b.dtype).tiny) if tolerance else 0
         near = numpy.where(both, abs(x - y) <= tolerance * abs(y) + least, x == y)
         zero = (x == 0) & (y == 0)

@@ -1,4 +1,4 @@
-"""Changes of the arguments of a call: mistakes of users, and worse.
+"""Changes to the arguments of a call: mistakes of users, and worse.
 
 Each function returns a new value and a description of the change.
 """
@@ -15,7 +15,7 @@ class Lied(Exception):
 
 
 class Liar:
-    """An array or a list whose methods raise, or return nonsense."""
+    """An array or a list whose methods raise exceptions or return nonsense."""
 
     def __init__(self, **answers):
         self.answers = answers
@@ -38,7 +38,7 @@ class Liar:
 
 
 class Capsule(Liar):
-    """An array of DLPack whose methods raise, or return nonsense."""
+    """A DLPack array whose methods raise exceptions or return nonsense."""
 
     @property
     def shape(self):
@@ -56,7 +56,7 @@ class Capsule(Liar):
 
 
 class Interface(Liar):
-    """An array whose __array_interface__ raises, or returns nonsense."""
+    """An array whose __array_interface__ raises an exception or returns nonsense."""
 
     @property
     def __array_interface__(self):

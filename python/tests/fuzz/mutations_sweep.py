@@ -3,11 +3,11 @@
 The sweep changes valid calls at one to three places (mutations.py). It runs them plainly, in
 several threads, in forked processes, and next to runs that are interrupted or cancelled. A call
 must return or raise an ordinary exception. It may not end the process, run forever, or raise
-SystemError or an exception that callers cannot catch. Valid calls must return the same bits after
-it.
+SystemError or an exception that callers cannot catch. Afterwards, valid calls must return the same
+bits.
 
-The same seed and number make the same call: --first=NUMBER --calls=1 repeats one. --calls=10000 is
-the whole sweep.
+The same seed and number produce the same call: --first=NUMBER --calls=1 repeats it. --calls=10000
+is the whole sweep.
 """
 
 import contextlib
@@ -198,7 +198,7 @@ class Programs:
             valid, [weight for weight, *_ in valid])
         texts = []
         for _ in range(rng.choice([1, 1, 1, 2, 3])):
-            for _ in range(20):  # some changes fit some arrays only
+            for _ in range(20):  # some changes fit only some arrays
                 with contextlib.suppress(Exception):
                     (arguments, named), text = mutations.change(rng, [arguments, named])
                     texts.append(text)
@@ -218,7 +218,7 @@ class Programs:
 
 
 def _is_ordinary(error):
-    # The latter are errors of the package. A message that is not a text is in freed memory.
+    # These types are errors of the package. A message that is not text is in freed memory.
     return isinstance(error, Exception) and not isinstance(
         error, (SystemError, AssertionError, NameError, UnicodeDecodeError)) and \
         "PLEASE submit a bug report" not in str(error)
@@ -288,7 +288,7 @@ def _run_in_threads(call):
 def _run_interrupted(call, rng):
     """Runs a call, or an endless one, and interrupts it.
 
-    The interrupt comes during the call or after it. It must end an endless call.
+    The interrupt arrives during or after the call. It must end an endless call.
     """
     ends_by_it = rng.random() < 0.3
     seconds = rng.random() * 0.03

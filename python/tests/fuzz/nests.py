@@ -1,4 +1,4 @@
-"""Random programs of JAX: scans, while loops, branches and indices, nested three deep.
+"""Random JAX programs: scans, while loops, branches and indices, nested three levels deep.
 
 make() returns a program for a number. A program maps a vector, a small matrix and an integer
 of an instance to arrays of the same types.
@@ -17,7 +17,7 @@ DEPTH = 3
 def arguments(seed):
     """Returns a vector, a matrix and an integer for each instance.
 
-    They have 64 bits: rounding errors of 32 bits grow from round to round.
+    They have 64 bits, because rounding errors of 32 bits grow from round to round.
     """
     values = numpy.random.default_rng(seed)
     return (values.uniform(-1, 1, (N, 3)).astype(numpy.float64),
@@ -56,7 +56,7 @@ def make(seed):
         def run(state):
             def one(carried, number):
                 new = body(carried)
-                # Rows that depend on the round, or do not.
+                # If `fixed`, all rounds return the same row.
                 return new, state[0] * 2 if fixed else new[0] + number
             (v, m, i), rows = lax.scan(one, state, jnp.arange(length, dtype=state[0].dtype),
                                        reverse=reverse)

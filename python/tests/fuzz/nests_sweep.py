@@ -1,6 +1,6 @@
 """Compares random nested programs (nests.py) under batch.vmap and jax.vmap.
 
-The same seed and number make the same program: --first=NUMBER --programs=1 repeats one.
+The same seed and number produce the same program: --first=NUMBER --programs=1 repeats it.
 --programs=2000 is the whole sweep.
 
 In some programs rounding errors grow from round to round. A program whose results differ is
@@ -24,7 +24,7 @@ import batch
 from fuzz import nests, workers
 
 GROUP = 2  # programs that are compiled together
-SECONDS = 300  # for a group; an ordinary one takes a few
+SECONDS = 300  # for a group; an ordinary group takes a few seconds
 TOLERANCE = 1e-7  # of float64
 
 
@@ -47,7 +47,7 @@ def differences(programs, seed):
 def is_sensitive(program, seed):
     """Returns whether results of JAX change when the arguments change by rounding.
 
-    One of eight trials must change a result by more than the tolerance.
+    The result is true if one of eight trials changes a result by more than the tolerance.
     """
     arguments = nests.arguments(seed)
     rng = numpy.random.default_rng(1)
@@ -65,7 +65,7 @@ def is_sensitive(program, seed):
 def _compare(task):
     """Returns ([(number, error)], [number of a skipped program]) of a group.
 
-    One refusal does not hide other errors.
+    An unsupported program does not hide the errors of other programs.
     """
     numbers = range(task["first"], task["first"] + task["count"])
     programs = [program_of(number, task["seed"]) for number in numbers]

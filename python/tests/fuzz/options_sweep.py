@@ -1,8 +1,8 @@
-"""Compares programs under batch.vmap and jax.vmap with options of JAX.
+"""Compares programs under batch.vmap and jax.vmap with JAX options.
 
 Under each option, batch.vmap must return the results of jax.vmap, or of JAX instance by
 instance, or raise the same error. By default, some programs run under each option that changes
-results or errors. --all runs all programs under these options, and few under the others.
+results or errors. --all runs all programs under these options, and a few under the others.
 """
 
 import argparse
@@ -250,7 +250,7 @@ OTHERS = [
 
 @contextlib.contextmanager
 def option(name, value):
-    """Context with a value of an option of JAX."""
+    """Context that sets a JAX option."""
     if name == "jax_default_device":
         value = jax.devices(value)[0]
     before = getattr(jax.config, name)

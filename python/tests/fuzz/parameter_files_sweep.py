@@ -1,14 +1,14 @@
 """Binds changed parameter files.
 
 The sweep changes a valid safetensors file at one to three places: its bytes, its length, the
-length of its header, and names, types, shapes and offsets in its header. A reader of this
-module, which follows the rules of the format, decides whether the result is a file of the
-parameters. A file that it refuses must be refused with an ordinary exception. A file that it
-reads must compute the same bits as arrays of the same elements. Processes have limits of time
-and memory.
+length of its header, and names, types, shapes and offsets in its header. A reader in this module
+follows the rules of the format, and decides whether the changed file is valid for the parameters.
+If the reader rejects a file, Batch must reject the file with an ordinary exception. Otherwise, the
+file must produce the same bits as arrays of the same elements. Processes have limits on time and
+memory.
 
-The same seed and number make the same file: --first=NUMBER --files=1 repeats one.
---files=10000 is the whole sweep.
+The same seed and number produce the same file: --first=NUMBER --files=1 repeats it. --files=10000
+is the whole sweep.
 """
 
 import json
@@ -49,7 +49,7 @@ WANTED = {"E": (None, 4), "b": (4,), "s": (3,)}
 
 
 class Refused(Exception):
-    """The file is not a file of these parameters."""
+    """Exception for a file that is not a valid file of these parameters."""
 
 
 def _pairs(items):

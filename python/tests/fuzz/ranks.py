@@ -1,4 +1,4 @@
-"""Random calls of single primitives of JAX: arrays of rank 0 to 3 with extents 0, 1 and 2.
+"""Random calls of single JAX primitives: arrays of rank 0 to 3 with extents 0, 1 and 2.
 
 Each primitive that batch.vmap lowers with jaxlib's passes, or that a rule replaces, has a
 maker: a function that draws a call of the primitive. Calls that JAX rejects are drawn again.
@@ -112,7 +112,7 @@ def maker(*names):
 
 
 def make(name, seed):
-    """Returns a case of a primitive; the same for the same seed."""
+    """Returns the case of a primitive for a seed."""
     for number in range(_DRAWS):
         draw = Draw(zlib.crc32(f"{name} {seed} {number}".encode()))
         try:
@@ -130,7 +130,7 @@ def make(name, seed):
 
 
 def reference(case):
-    """Returns a function whose results batch.vmap of a case must return."""
+    """Returns a function that computes the expected results of batch.vmap of a case."""
     if case.name in UNMAPPED:
         return lambda *arguments: lax.map(lambda values: case.function(*values), arguments)
     return jax.vmap(case.function)

@@ -14,7 +14,7 @@ from fuzz.ranks import bind, maker, primitives
 # --- calls and control ------------------------------------------------------------------
 
 def _called(x):
-    """Contains an update, which Batch compiles by a rule only."""
+    """Contains an update, which Batch can compile only by a rule."""
     y = x.reshape(-1)
     return (y.at[y.astype("int32")].add(2 * y, mode="drop") if y.size else y).reshape(x.shape)
 

@@ -100,7 +100,7 @@ def _(draw, name):
     limit = draw.choice((0.5, 1))
 
     def with_nan(x):
-        return jnp.where(x < limit, x, jnp.nan)  # for all of x from limit on
+        return jnp.where(x < limit, x, jnp.nan)
 
     return lambda x, weights: jax.grad(lambda x: (weights * lax.reduce_window(
         with_nan(x), start, operate, window, steps, padding)).sum())(x), \
@@ -192,7 +192,7 @@ def _(draw, name):
 @maker("tridiagonal_solve")
 def _(draw, name):
     n, k, outer = draw.below(5), draw.below(3), draw.shape(0, 1)
-    more = draw.choice((0, 2))  # 0: rows change places
+    more = draw.choice((0, 2))  # 0: pivoting exchanges rows
     return lambda low, middle, high, b: lax.linalg.tridiagonal_solve(
         low, middle + more, high, b), draw.array((*outer, n), "float32", 1, 2), \
         draw.array((*outer, n), "float32"), draw.array((*outer, n), "float32", 2, 3), \

@@ -32,7 +32,7 @@ from fuzz import (
 )
 
 GROUP = 40  # cases that are compiled together
-SECONDS = 300  # for a group; an ordinary one takes ten
+SECONDS = 300  # for a group; an ordinary group takes ten
 
 
 def case_of(number, seed, primitive=None):
@@ -52,7 +52,7 @@ def _combined(cases):
 
 
 def differences(cases):
-    """Compiles cases together. Returns errors by the place of a case."""
+    """Compiles cases together. Returns errors by the index of a case."""
     function, arguments = _combined(cases)
     found = batch.vmap(function)(*arguments)
     wanted = [ranks.reference(case)(*case.arguments) for case in cases]

@@ -1,4 +1,4 @@
-"""Operations that MLIR and LLVM leave open for some numbers, at edge values of two types.
+"""Operations that MLIR and LLVM do not define for some numbers, at edge values of two types.
 
 The slow tests compare the other types (test_sweeps.py).
 """
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture(scope="module")
 def errors():
-    """A function of a type and a form: errors by the name of an operation, or an exception."""
+    """A function that returns, for a type and a form, the errors by operation, or an exception."""
     @functools.cache
     def of_form(dtype, form):
         try:

@@ -1,4 +1,4 @@
-"""Random programs of scans, while loops, branches and indices, nested three deep."""
+"""Random programs of scans, while loops, branches and indices, nested three levels deep."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Programs under options of JAX that change results or errors.
+"""Programs under JAX options that change results or errors.
 
 The slow tests run more programs and options (test_sweeps.py).
 """

@@ -1,6 +1,6 @@
 """Binding of changed parameter files.
 
-A worker process with a limit of memory runs them.
+A worker process with a memory limit runs them.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""Single primitives of JAX of rank 0 to 3 with extents 0, 1 and 2, two cases of each."""
+"""Single JAX primitives of rank 0 to 3 with extents 0, 1 and 2, two cases of each."""
 
 import re
 import subprocess

@@ -1,12 +1,13 @@
 """Calls functions of data types with changed values.
 
-The sweep changes one node of a valid value of objects, tuples and views. Changes are a cycle, a
-wrong variant, a missing field, a wrong type, many children, a deep tree, and shared lists. Views
-raise, or change the list that is being walked. The call must return the right result, or raise an
-exception that names the changed place. Processes have limits of time and memory.
+The sweep changes one node of a valid value that contains objects, tuples and views. A change is a
+cycle, a wrong variant, a missing field, a wrong type, many children, a deep tree, or a shared list.
+Views raise exceptions, or change the list that is being read. The call must return the right
+result, or raise an exception that names the changed place. Processes have limits on time and
+memory.
 
-The same seed and number make the same tree: --first=NUMBER --trees=1 repeats one. --trees=10000 is
-the whole sweep.
+The same seed and number produce the same tree: --first=NUMBER --trees=1 repeats it. --trees=10000
+is the whole sweep.
 """
 
 import gc
@@ -88,10 +89,10 @@ class Programs:
         mapped([Item.Leaf(1, [1, 2])])
         return Item, mapped
 
-    # A plan is [variant, fields...], with lists for lists. objects() creates objects of it.
+    # A plan is [variant, fields...], with lists for lists. objects() creates its objects.
 
     def plan(self, rng, size):
-        """Returns a random plan with some number of leaves."""
+        """Returns a random plan whose size is about `size` leaves."""
         if size <= 1:
             return ["Leaf", rng.randrange(-9, 9), [rng.randrange(9), 0.5]]
         if rng.random() < 0.5:
@@ -108,7 +109,7 @@ class Programs:
         return ["Grid", [parts[:cut], [], parts[cut:]], [True] * rng.randrange(3)]
 
     def value(self, plan):
-        """Returns what the function computes for a plan."""
+        """Returns the result of the function for a plan."""
         if plan[0] == "Leaf":
             return plan[1] + sum(plan[2])
         if plan[0] == "Pair":
@@ -303,7 +304,7 @@ class Programs:
 
 
 def _names(words, where):
-    """Returns whether a message has a path. The middle of long paths is left out."""
+    """Returns whether a message contains a path. Messages omit the middle of long paths."""
     return where in words or " more ... " in words and where[:30] in words and \
         where[-15:] in words
 

@@ -1,7 +1,7 @@
-"""Numbered trials, such as calls with mistakes, in processes with limits of time and memory.
+"""Numbered trials, such as calls with mistakes, in processes with limits on time and memory.
 
-A trial that ends its process fails, and the others run. In the end, a process repeats some
-trials, and must not grow any more.
+If a trial ends its process, this trial fails, and the other trials still run. Finally, a process
+repeats some trials, and must not grow any more.
 """
 
 import argparse
@@ -182,8 +182,9 @@ class Trials:
                             (done.returncode, len(states)), (0, self.passes)):
             print(done.stderr[-3000:])
             return
-        # Caches are full after half of the passes. The allocator takes large pieces in some
-        # passes, in half of them or more. A leak shows in every pass.
+        # Caches are full after half of the passes. In the other half, the allocator requests large
+        # regions in some passes, possibly in most of them. A leak grows in every pass, so the check
+        # compares the lower quartile.
         half = self.passes // 2
         last = states[half:]
         for name, step in self.most.items():

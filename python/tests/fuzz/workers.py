@@ -1,6 +1,6 @@
 """Worker processes with a time limit for each task.
 
-A crash or a hang is the outcome of one task, and the other tasks run.
+A crash or a hang fails one task, and the other tasks still run.
 """
 
 import faulthandler
@@ -23,7 +23,7 @@ _START = 300  # seconds until a worker has imported its modules
 def serve(run):
     """Calls `run` with each task from standard input and writes the results to standard output.
 
-    Workers call it.
+    Workers call this function.
     """
     faulthandler.enable()
     answers = os.fdopen(os.dup(1), "w")
@@ -157,7 +157,7 @@ def run_all(command, tasks, seconds, environment=None, workers=None):
 
 
 def run_groups(command, options, size, seconds, environment, **task):
-    """Runs numbered cases, `size` of them per task, which has their "first" and "count".
+    """Runs numbered cases in tasks of `size` cases. A task contains their "first" and "count".
 
     The options are those of batchtest.add_soak_options. The cases of a group that raises or
     ends its worker run again one by one. Yields (first, count, outcome, error).

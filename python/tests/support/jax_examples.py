@@ -1,7 +1,7 @@
-"""Examples of the docstrings of JAX, adapted to run for several instances.
+"""Examples from the docstrings of JAX, adapted to run for several instances.
 
-As a program, it prints the functions of test_examples.py that its rule chooses for the
-installed JAX.
+Run as a program, this module prints the functions that the rule of test_examples.py chooses for
+the installed JAX.
 """
 
 import ast
@@ -18,7 +18,7 @@ from jax.extend import core
 INSTANCES = 3
 _MODULES = ["jax.lax", "jax.nn", "jax.numpy", "jax.random", "jax.scipy.linalg",
             "jax.scipy.special"]
-# Primitives that Batch rejects by decision.
+# Primitives that Batch deliberately rejects.
 _REFUSED = {"fft", "eig", "eigh", "svd", "qr", "geqrf", "geqp3", "householder_product",
             "schur", "hessenberg", "tridiagonal", "pure_callback", "io_callback"}
 
@@ -35,7 +35,7 @@ def _defined(node):
 
 
 class _Lift(ast.NodeTransformer):
-    """Turns calls into inputs that use no computed value and return an array.
+    """Replaces calls with inputs, if they use no computed value and return an array.
 
     Calls of the function that the example shows remain.
     """
@@ -56,10 +56,10 @@ class _Lift(ast.NodeTransformer):
 
 
 def _several(value):
-    """Instances of an input, the first of which is that of the example.
+    """Instances of an input; the first instance is the input of the example.
 
-    Floating-point numbers are scaled and integers moved: arrays remain sorted and matrices
-    definite.
+    Floating-point numbers are scaled and integers are shifted, so arrays remain sorted and matrices
+    remain definite.
     """
     if not isinstance(value, (jax.Array, numpy.ndarray)):
         raise TypeError
@@ -107,16 +107,16 @@ def _is_refused(jaxpr):
 
 @functools.cache
 def adapt(name, plain=False):
-    """Adapts the examples of a function of JAX.
+    """Adapts the examples of a JAX function.
 
     Returns a function that computes the values that the examples show, and its inputs for
     several instances: a dictionary of the arrays that the examples create. Returns None if no
-    value comes from the function of JAX.
+    value comes from the JAX function.
 
     The returned function omits statements that jax.vmap rejects, for instance because they
     read elements of an array. It returns the values of all expressions.
 
-    plain: omit operations that Batch rejects, too.
+    plain: also omit operations that Batch rejects.
     """
     names = {"jax": jax, "jnp": jnp, "np": numpy, "lax": jax.lax, "numpy": numpy,
              "partial": functools.partial}

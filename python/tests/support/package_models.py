@@ -66,7 +66,7 @@ N = 9
 X = _fractions((N, 2, 5), 64)
 LIMIT = _rng.integers(-2, 6, N).astype(numpy.float32)
 W = _fractions((5, 5), 512)
-# Limits of which instance 4 never reaches its own.
+# Limits. Instance 4 never reaches its limit.
 ENDLESS = numpy.where(numpy.arange(N) == 4, numpy.float32(1e30), LIMIT)
 
 SENTENCES = [_rng.integers(0, WORDS, _rng.integers(1, 9)).tolist() for _ in range(7)]

@@ -263,7 +263,7 @@ def dagrnn(H):
 
 
 def lattice_gru(H):
-    """GRU of lattices: two data types, one of them with a single variant."""
+    """Lattice GRU: two data types, one of them with a single variant."""
     @batch.adt(kind="dag")
     class Position:
         class start:

@@ -1,6 +1,6 @@
 """Comparison of results of batch.from_torch with those of PyTorch.
 
-Skips a module that imports it where PyTorch is not installed.
+Modules that import this module are skipped if PyTorch is not installed.
 """
 
 import numpy

@@ -1,4 +1,4 @@
-"""Binary trees of words, roses of numbers, and recursive functions of them."""
+"""Binary trees of words, rose trees of numbers, and recursive functions on them."""
 
 import batch
 

@@ -55,7 +55,7 @@ def _upper_factor(a):
         return jnp.block([[first, right], [jnp.zeros_like(right.T), second]])
 
     def column(factor, given):
-        """Computes row j of `factor`, which has the rows before it."""
+        """Computes row j of `factor`, which already contains the rows before it."""
         values, j = given
         values = values - lax.dynamic_slice(factor, (0, j), (n, 1))[:, 0] @ factor
         values = values / jnp.sqrt(lax.dynamic_index_in_dim(values, j, keepdims=False))
@@ -78,7 +78,7 @@ def _triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_
 
 
 def _substitute(a, b, lower, unit_diagonal=False):
-    """Returns x in a x = b. Each row of x follows from the rows already known."""
+    """Solves a x = b for x. Each row of x is computed from the rows already known."""
     n = len(a)
     if n > _BLOCK:
         low, high = slice(n // 2), slice(n // 2, n)

@@ -1,4 +1,4 @@
-"""Rules for random numbers: Threefry, with JAX bits."""
+"""Rules for random numbers: Threefry, with the same bits as JAX."""
 
 import math
 

@@ -42,7 +42,7 @@ def _positions(*_, shape, dimension, **__):
 
 @rule("bitcast_convert_type")
 def _bits(value, *, new_dtype):
-    """Rejects ragged rows with a type of another width, for which jaxlib ends the process."""
+    """Rejects ragged rows if the width of the type changes: jaxlib would end the process."""
     if value.dtype.itemsize == jnp.dtype(new_dtype).itemsize or \
             all(isinstance(n, int) for n in value.shape):
         return KEEP
@@ -112,7 +112,7 @@ def _place_of(name, start, is_better, best_of):
                 other for other in range(value.ndim) if other != axis])
             return jnp.where(is_there, places, jnp.asarray(count, index_dtype)).min(axis)
 
-        # Rows are scanned one after another. The place is 0 if there are none.
+        # Rows are scanned one after another. If no rows exist, the place is 0.
         def step(carry, row):
             best, place, at = carry
             takes = (is_better(row, best) | (row != row)) & (best == best)
@@ -128,8 +128,8 @@ _place_of("argmax", least, lambda row, best: row > best, jnp.max)
 _place_of("argmin", greatest, lambda row, best: row < best, jnp.min)
 
 
-# Maximum number of places of a window that are computed one after another. Compared with
-# rows, a gradient of 2 × 2 windows takes a third of the time, of 4 × 4 windows half.
+# Maximum number of places of a window that are computed one after another. Compared with rows, the
+# gradient of 2 × 2 windows takes a third of the time, and that of 4 × 4 windows half of the time.
 _MOST_PLACES = 32
 
 
@@ -138,7 +138,7 @@ def _scatter_to_best(source, operand, *, select_prim, window_dimensions, window_
                      padding):
     """Replaces the jaxlib passes, which reject windows that overlap.
 
-    In windows with a NaN they select another place than JAX.
+    If a window contains a NaN, the jaxlib passes and JAX select different places.
     """
     if is_empty(source):
         return jnp.zeros(operand.shape, operand.dtype)
@@ -158,7 +158,7 @@ def _scatter_to_best(source, operand, *, select_prim, window_dimensions, window_
 
 
 def _scatter_in_blocks(source, padded, is_greatest, window, strides):
-    """Handles windows that do not overlap, as rows.
+    """Handles windows that do not overlap: each window becomes a row.
 
     Selects the first of the best elements after the last NaN.
     """
@@ -241,7 +241,7 @@ def _update(value, *_):
 
 @of_nothing("gather")
 def _gather(value, indices, *, dimension_numbers, slice_sizes, **_):
-    """Handles empty index vectors, for which each slice is the first one."""
+    """Handles empty index vectors, which all select the first slice."""
     if indices.shape[-1] or dimension_numbers.operand_batching_dims or is_empty(value):
         return KEEP
     axes = dimension_numbers.offset_dims
@@ -258,7 +258,7 @@ def _gather(value, indices, *, dimension_numbers, slice_sizes, **_):
 def _register_padding(name, starts):
     """Registers a rule for windows of an array without elements.
 
-    The windows have only padding, which becomes elements. `starts` returns the padding value
+    The windows contain only padding, which becomes elements. `starts` returns the padding value
     of each operand.
     """
     @of_nothing(name)
@@ -319,7 +319,7 @@ _cumulative("cumlogsumexp", jnp.logaddexp, least)
 
 @rule("reduce_precision")
 def _reduce_precision(value, *, exponent_bits, mantissa_bits):
-    """Rounds to even. Numbers that are too small become 0, too large ones infinite."""
+    """Rounds to even. Underflows become 0, and overflows become infinite."""
     info = jnp.finfo(value.dtype)
     kind = jnp.dtype(f"uint{info.bits}")
     bits = lax.bitcast_convert_type(value, kind)

@@ -1,7 +1,7 @@
 """Rules for scatter operations.
 
-All of them are reduced to one case: B arrays of N rows of W elements. Each array has K updates
-of one row. An update has the number of its row, or -1 if it is out of range.
+All of them are reduced to one case: B arrays of N rows of W elements, with K updates for each
+array. An update changes one row. It has the number of this row, or -1 if that is out of range.
 """
 
 import math
@@ -16,14 +16,14 @@ from batch.lowering.expansion import rule
 from batch.lowering.rules.reduce import greatest, least
 
 # Maximum number of elements of an array in which rows with unknown numbers are found by comparison.
-# It selects N * K * W elements, at about 0.3 ns each, and up to 0.7 ns if instances run one by one.
+# A comparison selects N * K * W elements, each in about 0.3 ns (0.7 ns if instances run singly).
 # In larger arrays, updates run one by one: K rounds of a loop, at about 20 ns each, and 30–90 ns in
 # lockstep.
 _MOST_COMPARED = 128
 
 
 def _signed(indices, module):
-    """Converts indices to a type that has -1, and preserves their order."""
+    """Converts indices to a signed type, and preserves their order."""
     dtype = indices.dtype
     wide = jax.dtypes.canonicalize_dtype(numpy.int64)
     if dtype.kind == "u" and dtype.itemsize >= wide.itemsize:

@@ -1,8 +1,8 @@
 """Rules for sorting.
 
-The rank of an element is the number of elements before it. Ranks need n^2 integer comparisons,
-about 0.3 ns each, in two operations. Above _MOST_RANKED elements, a bitonic network sorts, with one
-round of a loop for each of its log2(n) * (log2(n) + 1) / 2 stages.
+The rank of an element is the number of elements before it. Ranks need two operations with n^2
+integer comparisons, which take about 0.3 ns each. Above _MOST_RANKED elements, a bitonic network
+sorts. It has log2(n) * (log2(n) + 1) / 2 stages, each of which is a round of a loop.
 """
 
 import math
@@ -43,7 +43,7 @@ def _ordered(values, total=False):
 
 
 def _before(first, second, last):
-    """Returns whether keys come before others; `last` decides if all are equal."""
+    """Returns whether keys `first` precede keys `second`; `last` is the result if all are equal."""
     for a, b in zip(reversed(first), reversed(second)):
         last = (a < b) | ((a == b) & last)
     return last
@@ -63,7 +63,7 @@ def _by_network(keys, count):
     n = len(keys[0])
     size = 1 << (n - 1).bit_length()
     place = jnp.arange(size, dtype=jnp.int32)
-    # Padding comes last, because among equal keys, the first place comes first.
+    # Padding comes last: among equal keys, smaller places come first.
     keys = [jnp.pad(key, (0, size - n), constant_values=jnp.iinfo(key.dtype).max)
             for key in keys]
     stages = [(1 << length, 1 << step) for length in range(1, size.bit_length())

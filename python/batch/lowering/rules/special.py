@@ -30,8 +30,8 @@ def _in_float32(function):
 def _limit(first, step, a, slope=False):
     """Returns the limit of the last component of first(a), step(1, a, …), step(2, a, …), ….
 
-    Also returns its derivative by a if `slope`, else None. Both are NaN where the numbers still
-    change in the first half of their digits after the last round.
+    Also returns its derivative with respect to a if `slope`, else None. Both are NaN where the
+    first half of the digits still changes in the last round.
     """
     one = jnp.ones_like(a)
     small = jnp.finfo(a.dtype).eps
@@ -40,8 +40,8 @@ def _limit(first, step, a, slope=False):
         return (carry[0] < _MOST_ROUNDS) & (carry[1] > small).any()
 
     def share(change, whole):
-        """Returns the relative change, or 0 if it is small, and for infinities and NaN, which do
-        not change."""
+        """Returns the relative change, or 0 if it is small. Infinities and NaN do not change, so
+        the result for them is 0."""
         return jnp.where(jnp.abs(change) > small * whole, jnp.abs(change) / whole, 0)
 
     def body(carry):
@@ -71,7 +71,7 @@ def _fraction(numerator, denominator):
     """Returns `first` and `step` of _limit() for a fraction d0 + n1 / (d1 + n2 / (d2 + …)).
 
     The algorithm is by Thompson and Barnett (1986). `numerator` and `denominator` take the number
-    of a part, and a.
+    of a term, and a.
     """
     def away(x):  # moves x away from zero
         tiny = 1e3 * jnp.finfo(x.dtype).tiny
@@ -95,7 +95,7 @@ def _gamma_parts(a, x, by_fraction, slope):
     """Returns (f, f'). The lower function is the factor x^a e^-x / Gamma(a) times f.
 
     Where `by_fraction` is true, this product is the upper function. f' is the derivative of f
-    by a if `slope`, else None.
+    with respect to a if `slope`, else None.
     """
     def first(a):
         return 1 / a, 1 / a
@@ -159,9 +159,9 @@ def _gamma_factor(a, x):
 
 
 def _by_distance(is_edge, a, x):
-    """Returns _is_near(), and a and x for both methods, near and other.
+    """Returns _is_near(), then a and x for the method near a, then a and x for the other method.
 
-    Arguments have safe values where the other method is used.
+    Where a method is not used, its arguments have safe values.
     """
     is_near = ~is_edge & _is_near(a, x)
     is_other = is_edge | is_near
@@ -198,9 +198,10 @@ def _igammac(a, x):
 
 
 def _gamma_slope(a, x, factor, near_factor):
-    """Returns the derivative by a of the parts of the lower function, times `factor`.
+    """Returns the derivative, with respect to a, of the parts of the lower function.
 
-    If x is near a, it is the derivative without its exp(-y^2), times `near_factor`.
+    The derivative is multiplied by `factor`. If x is near a, the factor exp(-y^2) of the derivative
+    is replaced with `near_factor`.
     """
     is_wrong = (x < 0) | (a <= 0) | jnp.isnan(a) | jnp.isnan(x)
     is_edge = is_wrong | (x == 0)
@@ -225,9 +226,9 @@ def _igamma_grad(a, x):
 @rule("random_gamma_grad")
 @_in_float32
 def _random_gamma_grad(a, x):
-    """Returns the derivative of a sample by a, at a constant value of the lower function.
+    """Returns the derivative of a sample with respect to a, at a constant lower function.
 
-    The derivative of that function by x is _gamma_factor() / x.
+    The derivative of that function with respect to x is _gamma_factor() / x.
     """
     def near_factor(a, x, y):  # Stirling series
         return -x * jnp.sqrt(2 * jnp.pi / a) * (1 + 1 / (12 * a) + 1 / (288 * a * a))
