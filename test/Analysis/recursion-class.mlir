@@ -30,7 +30,7 @@ func.func @main(%t: !rec.adt<@Tree>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// A child is not visited: one pass would do too much.
+// A child is not visited: one pass would do too much work.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)

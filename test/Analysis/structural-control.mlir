@@ -188,7 +188,7 @@ func.func @main(%d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A branch on it depends on the tensor, however far the scalar is passed.
+// A branch on such a scalar depends on the tensor, however far the scalar is passed.
 
 rec.adt @Pair {
   rec.variant @pair(a: i1, b: i1)
@@ -311,8 +311,8 @@ func.func @main(%bits: !rec.adt<@Bits>, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A list whose rest depends on a tensor is tensor-dependent control, also if
-// its elements are tensors.
+// A list whose rest depends on a tensor is tensor-dependent control, even if its
+// elements are tensors.
 
 rec.adt @Rows {
   rec.variant @end()
@@ -357,8 +357,8 @@ func.func @main(%n: index, %d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 // -----
 
 // Elements of inputs are known before the run: also in ragged tensors, at
-// indices from other inputs, and through calls and loops. Elements of
-// parameters whose first extent alone is unknown are known, too.
+// indices from other inputs, and through calls and loops. So are elements of
+// parameters of which only the first extent is unknown.
 
 func.func private @f(%x: tensor<4xi64>, %i: index) -> index {
   %e = tensor.extract %x[%i] : tensor<4xi64>
@@ -445,7 +445,7 @@ func.func @main(%i: index) -> i64 attributes {batch.entry} {
 
 // -----
 
-// A field is known before the run if only inputs fill it, also if the program
+// A field is known before the run if only inputs fill it, even if the program
 // stores an input in it.
 
 rec.adt @Box {

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --test-print-value-classes --split-input-file --verify-diagnostics
 
-// A child's row may come from a leaf's kernel or an inner node's: one class,
-// which is also the inner kernel's operands and the field of the result ADT.
+// A child's row may come from the kernel of a leaf or of an inner node. Both are in
+// one class, with the operands of the inner kernel and the field of the result ADT.
 
 // expected-remark @below {{class 0 'h' of 'tensor<4xf32>': @leaf#0 @node#0}}
 module {
@@ -95,8 +95,8 @@ module {
 
 // -----
 
-// Values that are never the same operand have separate classes, of one type or not. A kernel
-// may have results in several classes.
+// Values that are never the same operand have separate classes, even if their types are
+// equal. A kernel may have results in several classes.
 
 // expected-remark @below {{class 0 of 'tensor<4xf32>': @cell#0}}
 // expected-remark @below {{class 1 of 'tensor<4xf32>': @cell#1}}

@@ -16,7 +16,7 @@ def contents(name):
 
 
 def of_code(name, pattern):
-    """Returns the text of the code at a pattern's group."""
+    """Returns the text that the group of a pattern matches in the code."""
     found = re.search(pattern, contents(name), re.M)
     if not found:
         sys.exit("error: %s has nothing like %s" % (name, pattern))
@@ -24,12 +24,12 @@ def of_code(name, pattern):
 
 
 def parts(count):
-    """Compares the first parts of a version."""
+    """Returns a function that returns the first parts of a version."""
     return lambda text: text.split(".")[:count]
 
 
 def bytes_(text):
-    """Returns a number of bytes, in the notation of the code or of documents."""
+    """Converts a size in the notation of the code or of documents to bytes."""
     number, unit = re.match(r"(\d+) ?(.*)", text).groups()
     if unit.startswith("<<"):
         return int(number) << int(unit[2:])

@@ -3,7 +3,7 @@
 one version.
 
 CHANGELOG.md begins with "## Unreleased". The first heading "## VERSION - DATE" after it
-has the version of project(Batch) in CMakeLists.txt, and version and date-released of
+has the version of project(Batch) in CMakeLists.txt, and the version and date-released of
 CITATION.cff. An entry of the changelog is one line of at most 100 characters. The exit
 code is 1 on any error.
 """

@@ -1,5 +1,5 @@
 /* threads MODEL.so REQUESTS THREADS: serves the model of docs/how-to/run-from-c.md from
-   some threads, each with a session of its own, on one object and one set of parameters.
+   several threads, each with its own session, on one object and one set of parameters.
 
    A line of REQUESTS is a limit, a number of words, and the words. Prints a line for
    each: its sum and its rounds. */

@@ -15,8 +15,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Reports a remark at the entry if a program is structural. Otherwise, reports
-/// at the place where control needs a tensor why it is not.
+/// Reports a remark at the entry if a program is structural. Otherwise, the
+/// remark is at the place where control needs a tensor, and gives the reason.
 struct TestStructuralControlPass
     : PassWrapper<TestStructuralControlPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestStructuralControlPass)
@@ -42,7 +42,7 @@ struct TestStructuralControlPass
   }
 };
 
-/// Reports at the functions of each recursion whether one pass covers it.
+/// Reports, at the functions of each recursion, whether one pass covers it.
 struct TestRecursionClassPass
     : PassWrapper<TestRecursionClassPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestRecursionClassPass)

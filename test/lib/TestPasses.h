@@ -1,4 +1,4 @@
-//===- TestPasses.h - Passes for tests alone --------------------*- C++ -*-===//
+//===- TestPasses.h - Passes for tests only ---------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- count-accesses.cpp - Counts what a model accesses on the emulator --===//
+//===- count-accesses.cpp - Counts memory accesses on the emulator --------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

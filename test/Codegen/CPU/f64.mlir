@@ -72,8 +72,8 @@ uprog.operator @scalars.rows(%n: index, %x: tensor<?x40xf32> {uprog.operand = #u
   uprog.yield %y : tensor<?x40xf32>
 }
 
-// A reduction has as many partial results, and so the same order, as in an
-// operator of its own type only: here 64, in eight vectors.
+// Other types in an operator do not change the number of partial results, and thus the
+// order, of a reduction: here 64, in eight vectors.
 // CHECK-LABEL: func.func private @with_f64.rows.stage
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-LABEL: func.func private @without_f64.rows.stage0
@@ -104,7 +104,7 @@ uprog.operator @without_f64.rows(%n: index, %x: tensor<?x80xf32> {uprog.operand 
   uprog.yield %d : tensor<?xf32>
 }
 
-// A tile of f64 fills the registers, too.
+// A tile of f64 also fills the registers.
 // CHECK-LABEL: func.func private @batch.tile.1x4x2.f64.a
 // CHECK:         vector.broadcast %{{.*}} : f64 to vector<8xf64>
 // CHECK-COUNT-8: vector.fma %{{.*}} : vector<8xf64>

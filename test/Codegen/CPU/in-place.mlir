@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
-// Register tiles also compute a product of matrices of which one differs
+// Register tiles also compute products of matrices in which one matrix differs
 // between tasks. They read both operands in place.
 
 #left = affine_map<(t, i, j, k) -> (i, k)>

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
 
-// Slots in blocks of 8, rows of 40 columns in three pieces of 16 columns, 8
-// rows of a piece together: [slot/8][column/16][slot%8][column%16]. A block
-// takes 1536 bytes. Its rows begin every 64 bytes, its pieces every 128 elements.
+// Blocks of 8 slots. Rows of 40 columns consist of three pieces of 16 columns, and 8 rows
+// of a piece are adjacent: [slot/8][column/16][slot%8][column%16]. A block takes 1536
+// bytes. Its rows begin every 64 bytes, and its pieces every 128 elements.
 // CHECK-LABEL: func.func private @copy.rows.stage0
 // CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 8 : i64
 // CHECK-DAG:     %[[BLOCKBYTES:.*]] = arith.constant 1536 : i64
@@ -48,7 +48,7 @@ uprog.operator @middle.rows(
 
 // -----
 
-// The rows of another table are between those of this one: they begin every 256
+// Rows of another table are between the rows of this one, so its rows begin every 256
 // bytes, not every 128.
 // CHECK-LABEL: func.func private @block.rows.stage0
 // CHECK-DAG:     %[[DISTANCE:.*]] = arith.constant 256 : i64

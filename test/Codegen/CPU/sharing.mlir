@@ -5,8 +5,8 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A worker's cache holds 64 x 64 weights: sharing by rows pays from twelve rows
-// per worker on. Fewer than seven rows have too little work for two workers.
+// A worker's cache holds 64 x 64 weights, so sharing by rows pays off from twelve rows
+// per worker on. Fewer than seven rows are too little work for two workers.
 // CHECK: Sharing {{.*}} 16384 bytes of parameters, 8192 FLOP and 512 bytes per task; launches of 12 or more tasks per worker are divided by rows; smaller launches are divided stage by stage with 0 barriers; launches of fewer than 7 tasks run on one worker
 uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<64x64xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64xf32> {
@@ -24,7 +24,7 @@ uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.ope
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A cache does not hold 4 MiB: a worker needs enough rows for each byte that it
+// A cache does not hold 4 MiB, so a worker needs enough rows for each byte that it
 // reads.
 // CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 or more tasks per worker are divided by rows; smaller launches are divided stage by stage with 0 barriers; launches of fewer than 1 tasks run on one worker
 uprog.operator @streamed(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #uprog.operand<gather>},
@@ -43,7 +43,7 @@ uprog.operator @streamed(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// 32 columns are one panel: there are no columns to share.
+// 32 columns are one panel, so there are no columns to share.
 // CHECK: Sharing {{.*}} @narrow: {{.*}} launches of 1 or more tasks per worker
 uprog.operator @narrow(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
                        %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {

@@ -22,7 +22,7 @@ uprog.operator @inserted.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #
 
 // -----
 
-// A reduction is split into a loop for each piece. No loop contains a choice.
+// A reduction is split into a loop for each piece. No loop selects between pieces.
 // CHECK-LABEL: func.func private @pieces.rows.stage0(
 // CHECK-NOT:     scf.if
 // CHECK:       func.func @pieces.rows(

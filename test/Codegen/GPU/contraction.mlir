@@ -44,8 +44,8 @@
 // TILES:         %[[COUNT:.*]] = arith.trunci
 // TILES:         %[[QUADS:.*]] = arith.divui %{{.*}}, %c4_i32
 
-// Blocks with these columns divide a tile in four slices if they number at
-// least four times the quads, or in two if at least twice the quads.
+// Blocks with the same columns divide a tile into four slices if there are at least four
+// blocks for each quad, or into two slices if there are at least two.
 // TILES-NEXT:    %[[NONE:.*]] = arith.cmpi slt, %[[QUADS]], %c1_i32
 // TILES-NEXT:    %[[SOME:.*]] = arith.select %[[NONE]], %c1_i32, %[[QUADS]]
 // TILES-NEXT:    %[[TWICE:.*]] = arith.muli %[[SOME]], %c2_i32
@@ -96,8 +96,8 @@
 // TILES-NEXT:      nvvm.cp.async.wait.group 0
 // TILES-NEXT:      gpu.barrier
 
-// It takes tiles of its columns first, then more of its rows. Elements are loaded
-// before the products, at clamped places: past the edge, those of the last ones.
+// A block computes all tiles of its columns, then more of its rows. Elements are loaded
+// before the products. Past the edge, the last element is loaded again.
 // TILES:           scf.for %[[TURN:.*]] = %c0_i32 to %[[TURNS]] step %[[WIDTH]]
 // TILES-NEXT:        scf.for %[[ROW:.*]] = %c0_i32 to %[[ROWS:.*]] step
 // TILES:               %[[ALL:.*]] = arith.muli %{{.*}}, %[[WIDTH]]
@@ -137,7 +137,7 @@
 // TILES-NEXT:              scf.for %{{.*}} = %[[WARP]] to %[[ALL]] step %c8_i32
 
 // After a barrier, each lane takes the sum of one element. Lanes past the edge do
-// nothing. The next tiles use the memory of sums again.
+// nothing. The next tiles reuse the memory of sums.
 // TILES:               gpu.barrier
 // TILES-NEXT:          scf.if %[[VALID]] {
 // TILES-NEXT:            %[[SUM:.*]] = llvm.load %[[SUMAT]] {{.*}} : !llvm.ptr<3> -> f32
@@ -150,9 +150,9 @@
 // TILES-NEXT:            gpu.barrier
 // TILES-NEXT:          }
 
-// Each lane takes four of k, in one load, for all sums of the item, and computes no product
-// twice. Items are 2 of one row, 4 x 2, 8 of one row, or 4 x 8. 128 of k need no loop. A tile
-// at the edge reads its last row again.
+// Each lane loads four elements along k at once, for all sums of the item, and computes no
+// product twice. Items are 1 x 2, 4 x 2, 1 x 8 or 4 x 8 sums. An extent of 128 along k needs
+// no loop. A tile at the edge reads its last row again.
 // PRODUCTS-LABEL: func.func private @cell.rows.stage0(
 // PRODUCTS:         scf.if
 // PRODUCTS:         %[[K:.*]] = arith.muli %{{.*}}, %c16_i32
@@ -254,9 +254,9 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Six of k do not fill vectors: two zeros follow them in the block's memory. Lanes read
-// weights one by one, and zeros past the end. Three columns do not fill a tile: the
-// last one is repeated.
+// Six elements along k do not fill vectors, so two zeros follow them in the block's memory.
+// Lanes read weights one by one, and zeros past the end. Three columns do not fill a tile, so
+// the last one is repeated.
 // CHECK-LABEL: func.func private @narrow.rows.stage0
 // CHECK:         scf.for
 // CHECK:           scf.for

@@ -7,7 +7,7 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A lane takes two f64 of k, for 32 sums. A tile of sums takes 256 bytes.
+// A lane takes two f64 along k, for 32 sums. A tile of sums takes 256 bytes.
 // CHECK:         gpu.module @device attributes {batch.added_bytes = 6144 : i64
 // CHECK-LABEL:   func.func private @product.rows.stage0(
 // CHECK:           llvm.getelementptr %{{.*}}[2048] : (!llvm.ptr<3>)
@@ -39,7 +39,7 @@
 // HALVES-NEXT:     arith.addf %{{.*}}, %[[OTHER]] : f64
 // HALVES:          llvm.store %{{.*}} {alignment = 8 : i64} : f64, !llvm.ptr<3>
 
-// Tensor cores do not replace f64.
+// Tensor cores are not used for f64.
 // TF32-LABEL:    func.func private @product.rows.stage0(
 // TF32-NOT:        nvvm.mma
 // TF32:            math.fma %{{.*}} : f64

@@ -33,7 +33,7 @@
 // BF16:              llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xi32>, !llvm.ptr<3>
 // CHECK:             gpu.barrier
 
-// Tiles have 16 rows and 8 columns, also those of a single row. A lane loads rows
+// Tiles have 16 rows and 8 columns, even those of a single row. A lane loads rows
 // `group` and `group + 8`, at most the last one, and column `group`. Its sums are
 // those of these rows and columns 2 * member and 2 * member + 1.
 // CHECK:             scf.for %[[ITEM:.*]] = %{{.*}} to %{{.*}} step %c8_i32
@@ -47,7 +47,7 @@
 // CHECK-NEXT:          arith.minsi %[[LOWER]], %[[LASTROW]]
 // CHECK:               arith.muli %[[GROUP]], %c512_i32
 
-// A step takes 16 or 32 of k, in ascending order: 16 bytes in each lane.
+// A step takes 16 or 32 elements along k, in ascending order: 16 bytes in each lane.
 // CHECK:               %[[SUMS:.*]]:4 = scf.for %[[K:.*]] = %c0_i32 to %c128_i32
 // TF32-SAME:             step %c16_i32
 // BF16-SAME:             step %c32_i32
@@ -180,8 +180,8 @@ uprog.operator @gates.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// 20 and 6 of k do not fill the last step. Zeros follow rows in the block's
-// memory, and lanes replace weights by zeros. Six do not even fill vectors.
+// Extents of 20 and 6 along k do not fill the last step. Zeros follow rows in the block's
+// memory, and lanes replace weights by zeros. Six elements do not even fill vectors.
 // CHECK-LABEL: func.func private @ends.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         scf.for

@@ -3,9 +3,9 @@
 #rn = affine_map<(r, n) -> (r, n)>
 #r = affine_map<(r, n) -> (r)>
 
-// The first of the largest of 100 elements. Each of 8 lanes takes every 8th element, and
-// four of them take the rest. Then they exchange their results in three rounds, and one
-// lane stores.
+// Finds the first of the largest of 100 elements. Each of 8 lanes takes every 8th element,
+// and four lanes take one more. The lanes then exchange their results in three rounds, and
+// one lane stores.
 // CHECK-LABEL: func.func private @argmax.rows.stage0
 // CHECK:         scf.for
 // CHECK:           %[[LANE:.*]] = arith.remui %{{.*}}, %c8_i32
@@ -164,7 +164,7 @@ uprog.operator @polynomial.rows(%n: index, %x: tensor<?x100xf32> {uprog.operand 
 #rn = affine_map<(r, n, k) -> (r, n)>
 
 // Each column has its own lane. 16 of 40 products of f64 numbers are loaded together,
-// which takes 64 registers. Sums of 40 f32 numbers are unrolled completely, those of
+// which takes 64 registers. Sums of 40 f32 numbers are unrolled completely, but sums of
 // 1000 are not.
 // CHECK:       #[[TIMES:.*]] = #llvm.loop_unroll<count = 16 : i32>
 // CHECK:       #[[UNROLL:.*]] = #llvm.loop_annotation<unroll = #[[TIMES]]>

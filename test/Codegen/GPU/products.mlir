@@ -7,9 +7,9 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// 1100 of k are shared as 512, 512 and 76. Each share has its own sum, and the sums
-// are added in order. All fit in one round: one barrier for rows, one for sums. The
-// function is called, so that it has all registers.
+// 1100 elements along k are shared as 512, 512 and 76. Each share has its own sum, and the
+// sums are added in order. All shares fit in one round, with one barrier for rows and one for
+// sums. The function is called, not inlined, so it can use all registers.
 // CHECK-LABEL: func.func private @shares.rows.stage0
 // CHECK-SAME:  passthrough = ["noinline"]
 // CHECK:         uprog.await_rows
@@ -44,9 +44,9 @@ uprog.operator @shares.rows(%n: index, %x: tensor<?x1100xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x8xf32>
 }
 
-// Four rows of 3000 have more than 24 KiB: they take two rounds, of 1536 and of the
-// rest. Rows of the second round overwrite those of the first one when all warps are
-// done with these.
+// Four rows of 3000 elements exceed 24 KiB, so they take two rounds: 1536 elements, then the
+// rest. Rows of the second round overwrite those of the first one after all warps have used
+// them.
 // CHECK-LABEL: func.func private @rounds.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         nvvm.cp.async.shared.global
@@ -74,9 +74,9 @@ uprog.operator @rounds.rows(%n: index, %x: tensor<?x3000xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x8xf32>
 }
 
-// Two products by different parameters. The first multiplies a row of two children's
-// states, the second the state of the right child, which is not copied again. Rows
-// begin every 2048 bytes, and the second product reads them from byte 1024 on.
+// Two products by different parameters. The first one multiplies a row of two children's
+// states. The second one multiplies the state of the right child, which is not copied again.
+// Rows begin every 2048 bytes, and the second product reads them from byte 1024 on.
 // CHECK-LABEL: func.func private @children.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         scf.for %[[I:.*]] = %{{.*}} step %c1024_i32

@@ -5,8 +5,8 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Four tiles of 1024 bytes, for two blocks, in addition to 1024 bytes of sums and
-// four rows of 128. A matrix that two operators read is kept once.
+// Two blocks keep four tiles of 1024 bytes, next to 1024 bytes of sums and four rows of
+// 128. A matrix that two operators read is stored once.
 // CHECK: Parameters {{.*}}"parameters of @one that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: Parameters {{.*}}"parameters of @two that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: [Passed] Parameters {{.*}}"2048 of 2048 bytes of parameters stay in the 3520 bytes of a block's shared memory"
@@ -35,8 +35,8 @@ uprog.operator @two(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.oper
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Parameters that are multiplied by several rows of a task come first. Then
-// follow tiles that still fit.
+// Parameters that are multiplied by several rows of a task come first. Tiles that still fit
+// come next.
 // CHECK: Parameters {{.*}}"parameters of @tasks that a block keeps in shared memory: 1024 of 2048 bytes in stage 0"
 // CHECK: Parameters {{.*}}"parameters of @edges that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: [Passed] Parameters {{.*}}"3072 of 4096 bytes of parameters stay in the 3520 bytes of a block's shared memory; the others stream from the L2 cache at every step"
@@ -132,7 +132,7 @@ uprog.program @lists(%n: index, %list: memref<?xi32>, %c: i1) level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Weights of a kernel that runs at one step only are read once.
+// Weights of a kernel that runs in only one step are read once.
 // CHECK: Parameters {{.*}}"parameters of @leaf.rows that a block keeps in shared memory: none, because it runs at only one step of a plan"
 // CHECK: Parameters {{.*}}"parameters of @node.rows that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 batch.kernel @leaf(%x: tensor<32xf32>, %w: tensor<32x32xf32> {batch.shared}) -> tensor<32xf32> {

@@ -14,8 +14,8 @@
 // CHECK:       gpu.module @device attributes {batch.added_bytes = 41984 : i64
 // CHECK-NEXT:    llvm.mlir.global external @block_memory() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
 
-// With four blocks, a block keeps two of the eight tiles of columns. If it has
-// more when the kernel is launched, it reads the others from global memory.
+// With four blocks, a block keeps two of the eight tiles of columns. If it has more tiles at
+// the launch, it reads the others from global memory.
 // CHECK-LABEL:   func.func private @cell.rows.stage0(
 // CHECK:           %[[MEMORY:.*]] = llvm.mlir.addressof @block_memory : !llvm.ptr<3>
 // CHECK:           uprog.await_rows
@@ -64,8 +64,8 @@
 // PLAIN:           llvm.store %[[VALUE]], %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
 // PLAIN-NOT:     nvvm
 
-// If all tiles are kept, the code needs no condition: four rows and sums leave 32768
-// of the bytes.
+// If all tiles are resident, the code needs no condition. Four rows and sums leave 32768
+// bytes for them.
 // WHOLE-LABEL:   func.func private @cell.rows.stage0(
 // WHOLE-NOT:       -> (f32)
 // WHOLE:           math.fma
@@ -94,8 +94,8 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Three columns of six begin at whole vectors: zeros fill them up. Sums begin after
-// them.
+// Each of three columns of six elements begins at a whole vector, so zeros fill the gaps.
+// Sums begin after the columns.
 // CHECK:         gpu.module @device attributes {batch.added_bytes = 3168 : i64
 // CHECK-LABEL:   func.func private @narrow.rows.stage0
 // CHECK:           llvm.getelementptr %{{.*}}[1120] : (!llvm.ptr<3>)
@@ -170,7 +170,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A share of blocks at two levels would be two shares.
+// Blocks of two levels run the operator, and would have different shares of its parameters.
 // CHECK-LABEL:   func.func private @both.rows.stage0
 // CHECK-NOT:       load_parameters
 uprog.operator @both.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},

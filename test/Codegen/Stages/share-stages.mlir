@@ -27,8 +27,8 @@ uprog.operator @columns.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #u
   uprog.yield %p : tensor<?x64xf32>
 }
 
-// The columns of a sum over a task's rows are those of the rows, which the same
-// worker has computed. No worker waits before the sum.
+// The worker that sums columns over a task's rows has also computed these columns. No
+// worker waits before the sum.
 // CHECK-LABEL: uprog.operator @segments.rows
 // CHECK:         uprog.stage rows<ragged(0)> shape [64] reads
 // CHECK:         uprog.stage rows<tasks> shape [64] ->

@@ -165,7 +165,7 @@ uprog.operator @lying.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x64x64xf32>
 }
 
-// Reduced elements run through the lanes if there are no columns.
+// If there are no columns, lanes run along the reduced elements.
 // CHECK-LABEL: uprog.operator @dot.rows
 // CHECK:         linalg.generic
 // CHECK-SAME:      uprog.reduction = #uprog.reduced<lanes>

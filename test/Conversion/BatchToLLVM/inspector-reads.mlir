@@ -29,8 +29,8 @@ func.func @main(%n: tensor<index>, %x: tensor<2x20xi16>) -> (i16, i16, i16)
 // CHECK-NEXT:    %[[CELL:.*]] = llvm.load %[[POINTER]] : !llvm.ptr -> i64
 // CHECK-NEXT:    %[[I:.*]] = arith.index_cast %[[CELL]] : i64 to index
 
-// The row of 2 by 20 takes 128 bytes. An index is compared with its extent, and
-// ends the run with the text that has its number. The constant index is in
+// A row of 2 x 20 elements takes 128 bytes. An index is compared with its extent. An index
+// out of range ends the run with the text that has its number. The constant index is in
 // range.
 // CHECK:         arith.muli %{{.*}}, %c128_i64
 // CHECK-NEXT:    %[[START:.*]] = arith.addi

@@ -32,8 +32,8 @@ batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tenso
 // CHECK-NEXT:    scf.if %[[NEW]] {
 // CHECK-NEXT:      func.call @encode.body(%[[CTX]], %[[T]], %[[W]])
 
-// An invocation calls the operator's code with one task: the first of one, as
-// one share, in all stages.
+// An invocation calls the operator's code with one task, as one share, in all
+// stages.
 // CHECK-LABEL: func.func private @encode.body(
 // CHECK:         func.call @encode(
 // CHECK:         func.call @cell.rows(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[ZERO:.*]], %[[ONE:.*]], %[[ZERO]], %[[ONE]], %[[ZERO]], %[[STAGES:.*]])
@@ -136,9 +136,9 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 
 // -----
 
-// An unknown index is compared with its extent as an unsigned number. Out of range,
-// the run ends in an error with the number of its description. A constant out of
-// range does the same, and a constant in range is not compared.
+// An unknown index is compared with its extent as an unsigned number. If it is out of range,
+// the run ends in an error with the number of its description. So does a constant that is
+// out of range. A constant in range is not compared.
 // CHECK-LABEL: func.func private @main(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[X:.*]]: i64, %[[I:.*]]: index, %{{.*}}: i64) -> (i16, i16, i16, f32)
 // CHECK-NOT:     arith.cmpi

@@ -54,8 +54,8 @@ func.func @main.inspect(%t: !rec.adt<@Tree>) -> index attributes {batch.inspecto
   return %n : index
 }
 
-// One case has two records of @a, the other one: at most two, of 16 bytes each.
-// The records of @b are in a loop, and @once has only one record.
+// One case has two records of @a, and the other case has one: at most two, of 16 bytes
+// each. The records of @b are in a loop, and @once has only one record.
 // CHECK-LABEL: func.func private @visit.inspect
 // CHECK-COUNT-2: llvm.call {{.*}} : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
 // CHECK-NOT:   llvm.call

@@ -14,7 +14,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
   batch.yield %x : tensor<4xf32>
 }
 
-// The runtime returns the address of the row, of table 1. The index of the element
+// The runtime returns the address of the row in table 1. The index of the element
 // is checked.
 // CHECK-LABEL: func.func private @main.inspect
 // CHECK:         arith.ori
@@ -72,7 +72,7 @@ func.func @main.inspect(%x: !batch.handle, %i: index) -> !batch.handle
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr
 // CHECK:         scf.while
 // CHECK:         } do {
-// Each round may be the last one of a run that has been cancelled.
+// Each round checks whether the run has been cancelled.
 // CHECK:         %[[WORD:.*]] = llvm.load %{{.*}} atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
 // CHECK:         %[[ENDS:.*]] = arith.cmpi ne, %[[WORD]], %{{.*}} : i32
 // CHECK-NEXT:    scf.if %[[ENDS]] {

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --batch-replicate=level=device | FileCheck %s
 
-// Layer after layer of 64 rounds. A recurrence gives each round its own row. The
+// Runs layer after layer, 64 rounds at a time. A recurrence gives each round its own row. The
 // products of all rounds run together, and then the sums of the second recurrence.
 // CHECK-DAG:   uprog.buffer @first.0 : tensor<64x4xf32> copies(2)
 // CHECK-DAG:   uprog.buffer @product.0 : tensor<64x4xf32> copies(1)

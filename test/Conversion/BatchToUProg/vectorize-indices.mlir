@@ -331,7 +331,7 @@ batch.kernel @strides(%x: tensor<3xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
 
 // -----
 
-// Positions and strides that are operands, but constant, become attributes: code
+// Positions and strides that are constant operands become attributes, because code
 // generators read a slice of all rows at fixed positions.
 // CHECK-LABEL: uprog.operator @known.rows
 // CHECK: %[[PART:.*]] = tensor.extract_slice %{{.*}}[0, 1, 0] [%{{.*}}, 2, 4] [1, 2, 1]

@@ -83,7 +83,7 @@ batch.kernel @constant(%t: tensor<64xf32>, %x: tensor<2xf32>, %i: index) -> tens
 
 // -----
 
-// Each insert would have to come after the reader of the other row: one insert copies.
+// Each insert would have to come after the reader of the other row, so one insert copies.
 
 // CHECK-LABEL: batch.kernel @crossed
 // CHECK-SAME:    batch.in_place

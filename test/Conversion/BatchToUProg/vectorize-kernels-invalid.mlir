@@ -200,7 +200,7 @@ batch.kernel @static(%a: tensor<?x4xf32>, %b: tensor<2x4xf32>) -> tensor<4xf32> 
 
 // -----
 
-// A static result has no rows for it either.
+// A static result has no rows for a ragged extent either.
 batch.kernel @static_result(%a: tensor<?x4xf32>) -> tensor<2x4xf32> {
   %e = tensor.empty() : tensor<2x4xf32>
   // expected-error @+1 {{operand 1 lacks a dimension for the ragged extent of the inputs}}
@@ -245,7 +245,7 @@ batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A body reads outer tensors, but no ragged tensor for each row of a ragged one.
+// A body may read outer tensors, but not a ragged tensor for each row of another one.
 batch.kernel @captured(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
   %c0 = arith.constant 0 : index
@@ -284,7 +284,7 @@ batch.kernel @captured_extent(%x: tensor<4xindex>, %t: tensor<?xf32>) -> tensor<
 
 // -----
 
-// A body does not read a tensor with another unknown extent than the first one.
+// A body does not read a tensor with an unknown extent other than the first one.
 batch.kernel @captured_parameter(%x: tensor<4xf32>,
     %t: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
@@ -365,7 +365,7 @@ batch.kernel @size(%m: tensor<?x8xf32> {batch.parameter = 0 : i64, batch.shared}
 
 // -----
 
-// A stride has none either, next to a position that differs between tasks.
+// A stride that differs between tasks has no batched form next to such a position.
 batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32> {
   // expected-error @+1 {{takes a slice at a position that differs from task to task; make its sizes and strides constant, and make its source a parameter, a ragged tensor or a tensor of static shape into which it fits}}
   %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>

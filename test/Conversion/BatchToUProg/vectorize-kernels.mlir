@@ -341,7 +341,7 @@ batch.kernel @scalars(%x: tensor<4xf32>, %a: f32, %p: i1)
   // CHECK: %[[B1:.*]] = tensor.expand_shape %[[B]]
   // CHECK: %[[AB:.*]] = tensor.concat dim(1) %[[A1]], %[[B1]] : (tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x2xf32>
   %ab = tensor.from_elements %a, %b : tensor<2xf32>
-  // A tensor of one element already is such a column.
+  // A tensor of one element is already such a column.
   %x0 = tensor.from_elements %a : tensor<f32>
   %a0 = tensor.extract %x0[] : tensor<f32>
   // CHECK: %[[NEG:.*]] = arith.negf %[[A]] : tensor<?xf32>
@@ -417,8 +417,8 @@ batch.kernel @ragged_pieces(%a: tensor<?x4xf32>, %s: f32) -> tensor<2x2xf32> {
 
 // -----
 
-// Attention over a ragged prefix: scores are a column of all rows, the weighted
-// sum a product on rows and a reduction.
+// Attention over a ragged prefix: scores are a column of all rows, and the weighted sum
+// is a product on rows and a reduction.
 // CHECK-LABEL: uprog.operator @attention.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[K:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[V:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[Q:[a-z0-9]*]]: tensor<?x4xf32>
 batch.kernel @attention(%k: tensor<?x4xf32>, %v: tensor<?x4xf32>, %q: tensor<4xf32>)
@@ -469,7 +469,7 @@ batch.kernel @constant() -> tensor<4xf32> {
 
 // -----
 
-// A kernel with an operator of any name gets no other one.
+// A kernel that already has an operator, under any name, gets no other one.
 batch.kernel @given(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -483,7 +483,7 @@ uprog.operator @by_hand of @given(%n: index, %x: tensor<?x4xf32> {uprog.operand 
 
 // -----
 
-// A broadcast to ragged rows is the segment broadcast only. Constants fill
+// A broadcast to ragged rows becomes only the segment broadcast. Constants fill
 // ragged rows, and a scalar of the task fills those of the task.
 // CHECK-LABEL: uprog.operator @fills.rows
 // CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[S:[a-z0-9]*]]: tensor<?xf32>
@@ -573,9 +573,9 @@ batch.kernel @kept(%x: tensor<4x8xf32>, %s: tensor<4x1xf32>)
 
 // -----
 
-// A ragged extent and another one in one reduction: first the rows, then the
-// segments. Extents of one next to a ragged one are omitted. As a signed
-// number, true is less than false.
+// A reduction over a ragged extent and another one reduces first the rows, then the
+// segments. Extents of one next to a ragged one are omitted. As a signed number, true is
+// less than false.
 // CHECK-LABEL: uprog.operator @everything.rows
 // CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {{[^:]*}}, %[[P:[a-z0-9]*]]: tensor<?x1x4xi1> {{[^:]*}}, %[[O:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @everything(%a: tensor<?x4xf32>, %p: tensor<?x1x4xi1>) -> (tensor<f32>, tensor<4xi1>) {
@@ -625,7 +625,7 @@ batch.kernel @forms(%x: tensor<4x6xf32>)
 
 // -----
 
-// A constant position is a piece of the slice, for any sliced tensor.
+// A slice at a constant position is read at that position, for any sliced tensor.
 // CHECK-LABEL: uprog.operator @constant_position.rows
 // CHECK-SAME:    %[[P:[a-z0-9]*]]: tensor<5x9xf32> {{.*}}, %[[E:[a-z0-9]*]]: tensor<?x9xf32> {{.*}}, %[[I:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @constant_position(%p: tensor<5x9xf32> {batch.parameter = 0 : i64, batch.shared},
@@ -643,7 +643,7 @@ batch.kernel @constant_position(%p: tensor<5x9xf32> {batch.parameter = 0 : i64, 
 
 // -----
 
-// A number that parameters are reduced to is one for each task.
+// A number that is reduced from parameters is repeated for each task.
 // CHECK-LABEL: uprog.operator @reduced_number.rows
 batch.kernel @reduced_number(%x: tensor<4xi64>,
                              %t: tensor<5xi64> {batch.parameter = 0 : i64, batch.shared})

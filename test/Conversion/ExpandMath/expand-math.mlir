@@ -245,8 +245,8 @@ func.func @integers(%b: vector<4xi8>, %n: vector<4xi8>) -> vector<4xi8> {
 
 // -----
 
-// Comparisons determine whether a number is infinite or not a number, in 16 bits,
-// too.
+// Comparisons determine whether a number is infinite or NaN, also for numbers of 16
+// bits.
 // CHECK-LABEL: func.func @classes
 // CHECK-SAME:    (%[[X:.*]]: f16, %[[V:.*]]: vector<4xbf16>)
 func.func @classes(%x: f16, %v: vector<4xbf16>) -> (i1, vector<4xi1>) {

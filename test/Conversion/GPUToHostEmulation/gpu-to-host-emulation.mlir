@@ -59,8 +59,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Shared variables are offsets: 3 bytes, then 16 at 16, then the memory that the
-  // launch adds.
+  // Shared variables are offsets: 3 bytes, then 16 bytes at offset 16, then the memory
+  // that the launch adds.
   // CHECK-LABEL: func.func @shared.emulate
   // CHECK: %[[BASE:.*]] = llvm.load %{{.*}} invariant
   // CHECK: %[[TILE:.*]] = llvm.getelementptr %[[BASE]][16]
@@ -110,7 +110,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // No op of the GPU remains of these.
+  // No GPU op remains of these.
   // CHECK-LABEL: func.func @rest.emulate
   // CHECK-NOT: atomic
   // CHECK-NOT: nvvm

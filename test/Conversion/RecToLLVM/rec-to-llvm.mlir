@@ -96,8 +96,8 @@ func.func @construct(%mark: i8, %kids: !rec.list<!rec.adt<@Rose>>)
   return %t : !rec.adt<@Rose>
 }
 
-// The entries of all result lists are reserved before the loop if there is space:
-// growing may move them. The loop loads the list pool again for each access.
+// The entries of all result lists are reserved before the loop. Growing the list pool may
+// move them, so the loop loads the pool again for each access.
 // CHECK-LABEL: func.func @map
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[KIDS:.*]]: i64)
 func.func @map(%kids: !rec.list<!rec.adt<@Rose>>)

@@ -44,7 +44,7 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-NEXT:    }
 // CHECK-NEXT:    return
 
-// Options specify how many rows are many, and whether all stages run on a group
+// Options specify how many rows count as many, and whether all stages run on a group
 // of rows before the next group. The last group ends where the share does.
 // SPLIT-LABEL: func.func @main.execute
 // SPLIT:         case 3 {

@@ -16,8 +16,8 @@
 // CHECK:         %[[X0:.*]] = vector.from_elements %{{.*}} : vector<4xf32>
 // CHECK:         %[[X1:.*]] = vector.from_elements %{{.*}} : vector<4xf32>
 
-// The loop runs as long as one of them does, and keeps the results of the others. A
-// round ends the run if this is requested, and counts for all of them.
+// The loop runs while any instance runs, and preserves the results of the others. A round
+// ends the run if this is requested, and counts for all instances.
 // CHECK:         %[[R:.*]]:7 = scf.while (%[[A0:.*]] = %[[X0]], %[[A1:.*]] = %[[X1]], %[[LEFT:.*]] = %[[N]], %[[ACTIVE:.*]] = %[[ALL]], %[[OLD0:.*]] = %{{.*}}, %[[OLD1:.*]] = %{{.*}}, %[[OLD2:.*]] = %{{.*}})
 // CHECK:           %[[MORE:.*]] = arith.cmpi sgt, %[[LEFT]], %{{.*}} : vector<4xi32>
 // CHECK:           llvm.load %{{.*}} atomic monotonic

@@ -86,7 +86,7 @@ uprog.program @medium() level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// There are more than a cluster can keep: it reads the rest at each step.
+// The weights exceed the memory of a cluster, so it reads the rest at each step.
 // ANY:   Executor {{.*}} @large: executor device
 // SM90:  Executor {{.*}} @large: executor device
 // CHECK-NOT:  uprog.cluster_size

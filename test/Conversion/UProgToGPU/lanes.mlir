@@ -48,8 +48,8 @@
 // START:         gpu.barrier
 // START:         scf.while
 
-// The first thread writes to the control words of its block which step it runs,
-// if any, and the block of the program. At the end it writes that the block has
+// The first thread stores the current step, if any, and the block of the program in the
+// control words of its thread block. At the end, it stores that the thread block has
 // ended.
 // PROGRESS-LABEL: gpu.func @main_execute(
 // PROGRESS-SAME:    %{{.*}}: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %{{.*}}: i64) kernel
@@ -91,8 +91,8 @@
 // REDUCE-NOT:       gpu.shuffle xor %{{.*}}, %c{{[1248]}}_i32
 // REDUCE:         scf.condition
 
-// If the choice is a learned one, all threads read a table of states. The first
-// thread counts the step.
+// If the policy is learned, all threads read a table of states. The first thread counts
+// the step.
 // LEARNED-LABEL: gpu.func @main_execute(
 // LEARNED:         scf.while
 // LEARNED:           arith.xori

@@ -64,7 +64,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // NVIDIA-NEXT:        %[[NOW:.*]] = llvm.load %[[CONTROL]] atomic syncscope("device") acquire
 // NVIDIA-NEXT:        %[[BEYOND:.*]] = arith.subi %[[NOW]], %[[ALL]]
 // NVIDIA-NEXT:        arith.cmpi slt, %[[BEYOND]]
-// It reads the clock every 16 turns.
+// The barrier reads the clock every 16 turns.
 // NVIDIA:               %[[TURN:.*]] = arith.andi %{{.*}}, %c15_i32
 // NVIDIA-NEXT:          %[[DUE:.*]] = arith.cmpi eq, %[[TURN]], %c0_i32
 // NVIDIA-NEXT:          %[[LOOKS:.*]] = arith.andi %[[DUE]], %{{.*}} : i1
@@ -173,8 +173,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:          llvm.store %[[BEHIND]], %[[PENDING]]
 // CHECK-NEXT:          scf.yield
 
-// All threads of the block have finished when the first one reports that it has
-// ended.
+// The first thread reports the end of the block after all threads of the block have
+// finished.
 // CHECK:         gpu.barrier
 // CHECK-NEXT:    %[[ENDED:.*]] = llvm.getelementptr %[[OWN]][4]
 // CHECK:         scf.if %[[IS_FIRST]] {

@@ -64,7 +64,7 @@ uprog.program @while(%plan: !batch.plan) level(device) {
   uprog.yield
 }
 
-// Values that control carries are those of scf.
+// The values that control carries become those of scf ops.
 // CHECK-LABEL: uprog.program @numbers
 // CHECK-SAME:    %[[N:.*]]: index, %[[X:.*]]: f32
 // CHECK:         %[[FOR:.*]]:2 = scf.for %[[I:.*]] = %[[N]] to %[[N]] step %[[N]] iter_args(%[[A:.*]] = %[[N]], %[[B:.*]] = %[[X]]) -> (index, f32) {

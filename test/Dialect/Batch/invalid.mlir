@@ -573,8 +573,8 @@ func.func @ops(%lanes: !batch.lanes) {
 
 // -----
 
-// Only attributes of the dialect have its prefix, so that no name is misspelt.
-// Here: on operations.
+// Only attributes of the dialect may have its prefix, so misspelt names are errors.
+// Unknown attributes on operations
 // expected-error @+1 {{'func.func' op attribute 'batch.entyr' is not supported on operations}}
 func.func private @f() attributes {batch.entyr}
 

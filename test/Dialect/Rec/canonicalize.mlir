@@ -24,7 +24,7 @@ func.func @match_of_construct(%n: index, %w: f32) -> (f32, index) {
   return %a, %b : f32, index
 }
 
-// Unused results are removed, and the ops that only they need.
+// Unused results are removed, together with the ops that only they need.
 // CHECK-LABEL: func.func @unused_match_result
 func.func @unused_match_result(%t: !rec.adt<@Tree>, %n: index) -> index {
   // CHECK:      %[[R:.*]] = rec.match %{{.*}} : !rec.adt<@Tree> -> index {

@@ -191,8 +191,8 @@ rec.adt @Rows {
 }
 
 // The variants and fields of a list-shaped ADT come in any order. The types of
-// elements are written if the types of the lists do not determine them, and may
-// be written otherwise.
+// elements must be written if the types of the lists do not determine them. Otherwise,
+// they are optional.
 // CHECK-LABEL: func.func @list_shaped
 func.func @list_shaped(%words: !rec.adt<@Words>, %rows: !rec.adt<@Rows>,
                        %ns: !rec.list<index>, %zero: index) -> index {

@@ -37,7 +37,7 @@ uprog.operator private @k.rows(index)
 
 // -----
 
-// Bodies end in the yield of this dialect,
+// Bodies end in the yield of this dialect.
 // expected-error @+1 {{'uprog.operator' op must end in uprog.yield}}
 uprog.operator @k.rows(%n: index) {
   llvm.unreachable
@@ -91,7 +91,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 
 // -----
 
-// Only a function that a lowering made of an operator can be run.
+// Only a function that a lowering created from an operator can be run.
 func.func private @k.rows(index)
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
   // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator or uprog.program @k.rows}}
@@ -308,7 +308,7 @@ uprog.program @p(%x: tensor<4xf32>, %c: i1) level(block) {
 
 // -----
 
-// A reference is to a program, with its arguments.
+// A reference names a program and passes its arguments.
 uprog.program @p(%n: index) level(block) {
   // expected-error @+1 {{'uprog.ref' op refers to unknown uprog.program @q}}
   uprog.ref @q(%n) : index

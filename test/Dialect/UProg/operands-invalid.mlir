@@ -25,7 +25,7 @@ uprog.operator @k.rows(%n: index {uprog.operand = #uprog.operand<scalar>}) {
 
 // -----
 
-// An operand that is not shared has rows,
+// An operand that is not shared has rows.
 // expected-error @+1 {{'uprog.operator' op argument #2 must be shared or have rows, tensor<?x...>, got 'tensor<4xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
                        %w: tensor<4xf32> {uprog.operand = #uprog.operand<gather>}) {
@@ -165,7 +165,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
 
 // -----
 
-// A layout has no unknowns.
+// A layout has no symbols.
 // expected-error @+1 {{a layout must have no symbols}}
 #operand = #uprog.operand<gather layout((s, i)[n] -> (s + n, i))>
 

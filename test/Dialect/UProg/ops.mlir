@@ -188,7 +188,7 @@ uprog.program @cluster() level(cluster) {
   uprog.yield
 }
 
-// A run may name a function that a target's lowering made of the operator.
+// A run may name a function that a target's lowering created from the operator.
 // CHECK:      uprog.program @lowered(%[[STEP:.*]]: !uprog.step, %[[N:.*]]: index) level(device) {
 // CHECK-NEXT:   uprog.run @kernel step(%[[STEP]]) tasks(%[[N]])
 uprog.program @lowered(%step: !uprog.step, %n: index) level(device) {

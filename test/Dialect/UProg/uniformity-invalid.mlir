@@ -18,7 +18,7 @@ uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
 
 // -----
 
-// A barrier of a cluster cannot depend on lanes, also if the condition is
+// A barrier of a cluster cannot depend on lanes, even if the condition is
 // computed.
 // expected-note @+1 {{argument #0 of @p is not uniform: each block has its own lanes}}
 uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
@@ -182,7 +182,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 
 // -----
 
-// Each thread of a unit runs the body for other numbers.
+// Each thread of a unit runs the body for different numbers.
 uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
   // expected-note @+1 {{'uprog.compact' distributes numbers over the threads of a unit}}
   %count = uprog.compact %i < %n into %list : memref<?xi32> {

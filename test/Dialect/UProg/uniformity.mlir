@@ -1,7 +1,7 @@
 // RUN: batch-opt %s -o /dev/null
 // RUN: batch-opt %s --sccp --canonicalize --loop-invariant-code-motion -o /dev/null
 
-// No barrier under uniform control is an error. Values read from a plan, and
+// Barriers under uniform control are legal. Values read from a plan, and
 // values computed from them, are uniform.
 uprog.operator @k.rows(%n: index) {
   uprog.yield

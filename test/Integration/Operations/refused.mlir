@@ -1,9 +1,9 @@
 // RUN: batch-opt %s --autobatch --split-input-file --verify-diagnostics -o /dev/null
 
 // Rejected operations of the five dialects, and their replacements. The page
-// docs/reference/generated/operations.md has these messages. `Ops:` before an error lists all ops
-// that it is for, if not only the op in its line. `When:` specifies when they are rejected, if not
-// always.
+// docs/reference/generated/operations.md has these messages. `Ops:` before an error lists the ops
+// that it applies to, unless it applies only to the op in its line. `When:` specifies a condition
+// of the rejection.
 
 func.func @scatter(%x: tensor<4x6xf32>, %row: tensor<1x1x6xf32>, %p: index) -> tensor<4x6xf32>
     attributes {batch.entry} {

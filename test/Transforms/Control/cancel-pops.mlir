@@ -18,7 +18,7 @@ batch.machine @pairs() {
     batch.jump @save
   }
 
-  // A row that is saved again remains saved: no op reads the top meanwhile.
+  // A row that is saved again remains saved, because no op reads the top in between.
   // CHECK-LABEL: batch.block @save {
   // CHECK-NEXT:    batch.push_jump
   batch.block @save {
@@ -57,7 +57,7 @@ batch.machine @pairs() {
     batch.push_jump @callee return_to(@end)
   }
 
-  // The second of two pops has a push: the first one remains.
+  // The second of two pops has a push, so the first one remains.
   // CHECK-LABEL: batch.block @end {
   // CHECK-NEXT:    batch.pop @x
   // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0 : i64

@@ -73,7 +73,7 @@ func.func @main() attributes {batch.entry, batch.strategy = "lockstep"} {
 
 // -----
 
-// A strategy on another function than the entry is an error.
+// A strategy on a function other than the entry is an error.
 // expected-error @+1 {{'batch.strategy' must be a #batch.strategy attribute on the entry}}
 func.func @helper() attributes {batch.strategy = #batch.strategy<lockstep>} {
   return

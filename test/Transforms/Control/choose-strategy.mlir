@@ -276,7 +276,7 @@ rec.adt @Nat {
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
 // No strategy is legal. A warning reports the place, and an attribute of the
-// entry keeps it.
+// entry stores it.
 // CHECK-LABEL: func.func @alone
 // CHECK-SAME:    batch.not_batched = "{{.*}}choose-strategy.mlir:{{[0-9]+}}:8: control flow depends on a tensor here
 // CHECK-SAME:    batch.strategy = #batch.strategy<none>
@@ -299,7 +299,7 @@ func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>, %k: tensor<64xf32>)
 
 // -----
 
-// Control reads no tensors, but with one instance it pays to run layer after
+// Control reads no tensors, but with one instance it pays off to run layer after
 // layer.
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>

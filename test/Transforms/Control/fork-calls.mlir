@@ -13,7 +13,7 @@ batch.kernel @cell(%x: tensor<1xf32>) -> tensor<1xf32> {
   batch.yield %x : tensor<1xf32>
 }
 
-// It waits for its own row, so its calls may be branches.
+// @grow waits for its own row, so its calls may be branches.
 func.func private @grow(%h: !batch.handle, %i: index) -> f32 {
   %t = batch.record @cell(%h) depth(%i) : (!batch.handle) -> !batch.handle
   %e = batch.await %t[%i] number(0) table(@t) : tensor<1xf32>

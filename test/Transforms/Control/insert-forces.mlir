@@ -34,7 +34,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// Numbers count through a program. A force in the source gets a number, too.
+// Waits are numbered through a program. A force in the source gets a number, too.
 // CHECK-LABEL: func.func private @step
 // CHECK:         batch.force %{{.*}} number(0)
 // CHECK-LABEL: func.func @two

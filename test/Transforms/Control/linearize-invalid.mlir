@@ -100,7 +100,7 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// Earlier passes convert walks to walks over lists.
+// Earlier passes convert walks over list-shaped ADTs to walks over lists.
 rec.adt @Words {
   rec.variant @end()
   rec.variant @word(word: index, rest: !rec.adt<@Words>)

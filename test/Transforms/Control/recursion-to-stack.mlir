@@ -217,7 +217,7 @@ func.func @main(%n: i64, %a: i64, %b: i64) -> i64 attributes {batch.entry} {
 
 // -----
 
-// One target of a branch takes an argument, and the other reads it: it keeps
+// One target of a branch takes an argument, and the other reads the variable, which keeps
 // its value on the path there.
 
 // CHECK-LABEL: batch.machine @main.machine
@@ -242,7 +242,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
 // -----
 
 // Tensors: constants and zeros are created where they are needed. A matrix that
-// all calls share is not a variable, a vector that differs is.
+// all calls share is not a variable, but a vector that differs is.
 
 // CHECK-LABEL: batch.machine @main.machine
 // CHECK-SAME:    (%[[W:.*]]: tensor<4x4xf64> {batch.shared = "W"}, %[[V:.*]]: tensor<4xf64> {batch.shared = "v"})

@@ -64,8 +64,8 @@ func.func private @rows(%x: !vec, %r: tensor<?x4xf32>, %W: !mat, %b: !vec) -> !v
   return %z : !vec
 }
 
-// A product with a result of a call begins with a product that waits for nothing. If
-// both wait, or neither, both are independent.
+// A product with a result of a call starts from a product that waits for no call. If both
+// products wait, or neither does, they are independent.
 // CHECK-LABEL: func.func private @step
 //  CHECK-SAME: (%{{.*}}: !rec.adt<@Words>, %{{.*}}: tensor<4x4xf32>, %{{.*}}: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>)
 //       CHECK:     %[[ZERO:.*]] = arith.constant dense<0.0

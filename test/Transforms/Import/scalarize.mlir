@@ -38,8 +38,8 @@ func.func @main(%n: tensor<i32> {batch.name = "n"}, %x: tensor<4xf32> {batch.nam
 
 // -----
 
-// A number computed from a tensor remains a tensor: control waits for it late.
-// So does a branch on it.
+// A number computed from a tensor remains a tensor, so control waits for it late.
+// A branch on it also waits late.
 // CHECK-LABEL: func.func @main
 // CHECK:         scf.while (%{{.*}} = %{{.*}}) : (tensor<f32>) -> tensor<f32>
 // CHECK:           %[[LESS:.*]] = arith.cmpf olt, %{{.*}}, %{{.*}} : tensor<f32>

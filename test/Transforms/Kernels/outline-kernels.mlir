@@ -466,8 +466,8 @@ func.func @selected(%x: tensor<4xi32>, %n: index) -> tensor<4xi32> attributes {b
 
 // -----
 
-// A kernel remains at the first of its ops, although it reads values that are defined
-// after that: before the values that control waits for.
+// A kernel remains at the position of its first op, before the values that control waits
+// for, although it reads values that are defined after its first op.
 // CHECK-LABEL: func.func @early
 // CHECK:         %[[S:.*]] = arith.sitofp
 // CHECK-NEXT:    %[[V:.*]] = batch.invoke @early_0(%{{.*}}, %[[S]])

@@ -3,7 +3,7 @@
 #id = affine_map<(i) -> (i)>
 #one = affine_map<(i) -> ()>
 
-// Products are added in f32, and the sums rounded once. Operands remain bf16.
+// Products are added in f32, and the sums are rounded once. Operands remain bf16.
 // CHECK-LABEL: func.func @product
 // CHECK-SAME:    %[[W:.*]]: tensor<4x8xbf16>, %[[X:.*]]: tensor<8xbf16>, %[[B:.*]]: tensor<4xbf16>
 // CHECK:       %[[INIT:.*]] = arith.extf %[[B]] : tensor<4xbf16> to tensor<4xf32>

@@ -11,7 +11,7 @@
 // CHECK-DAG:  batch.source @input : tensor<4xf32>{{$}}
 
 // Tensors of inputs are in a source, and tensors of the program in a table. The
-// variants have this for each field.
+// variants specify this for each field.
 // CHECK:      rec.adt @Tree {
 // CHECK-NEXT:   rec.variant @leaf(x: tensor<4xf32>, word: index) {batch.in_source = {x = @input}}
 // CHECK:      rec.adt @Out {

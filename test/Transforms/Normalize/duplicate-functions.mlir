@@ -114,7 +114,7 @@ rec.adt @List {
   rec.variant @cons(rest: !list)
 }
 
-// A module has one entry, for any calls of itself.
+// A module has one entry, even if the entry calls itself.
 // CHECK-LABEL: func.func @main(
 // CHECK:       call @main(
 // CHECK-NOT:   func.func

@@ -111,7 +111,7 @@ func.func @contraction(%bit: i1, %x: tensor<4xf32>,
 
 // -----
 
-// A call is worth a sub-batch, too. Code that it does not reach must not run.
+// A call is worth a sub-batch, too. Code that control does not reach must not run.
 
 // CHECK-LABEL: func.func @call(
 // CHECK: scf.if
@@ -283,7 +283,7 @@ func.func @mixed(%bit: i1, %i: index, %x: tensor<4xf32>)
 
 // -----
 
-// Tensors of dynamic shape inside a branch may not fit each other if it is not
+// Tensors of dynamic shape inside a branch may not fit each other if the branch is not
 // taken.
 
 // CHECK-LABEL: func.func @ragged(

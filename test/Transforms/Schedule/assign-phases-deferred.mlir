@@ -59,7 +59,7 @@ func.func @main(%x: !vec) -> !vec
 // -----
 
 // All tasks of a kernel run in the same phase. A task that one of them reads runs
-// before it, though no wait depends on that one.
+// earlier, even if no wait depends on that reader.
 !vec = tensor<4xf32>
 // CHECK:       batch.kernel @state
 // CHECK-NOT:   deferred

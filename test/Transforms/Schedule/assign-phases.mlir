@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-assign-phases --split-input-file | FileCheck %s
 // RUN: batch-opt %s --batch-assign-phases=phases=false --split-input-file | FileCheck %s --check-prefix=FLAT
 
-// Without phases, all kernels have phase 0, also if the source has marks.
+// Without phases, all kernels have phase 0, even if the source has marks.
 // FLAT-NOT: phase = {{[1-9]}}
 
 !vec = tensor<4xf32>

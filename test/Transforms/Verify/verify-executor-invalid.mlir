@@ -33,7 +33,7 @@ uprog.program @b(%plan: !batch.plan) level(device) attributes {batch.executor} {
 
 // -----
 
-// It runs each kernel that is recorded.
+// An executor runs each kernel that is recorded.
 batch.kernel @k() {
   batch.yield
 }
@@ -51,7 +51,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) attributes {batch.
 
 // -----
 
-// It runs each kernel that a block invokes.
+// An executor runs each kernel that a block invokes.
 batch.kernel @k() {
   batch.yield
 }
@@ -68,7 +68,7 @@ uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch
 
 // -----
 
-// It does not run the operators of an unrelated program.
+// An executor does not run the operators of an unrelated program.
 batch.kernel @k() {
   batch.yield
 }

@@ -75,7 +75,7 @@ func.func @main(%x: tensor<8x4xf32>, %i: index) -> tensor<4xf32>
 
 // -----
 
-// A row of a kernel's result is tensor code, also if the kernel reads only
+// A row of a kernel's result is tensor code, even if the kernel reads only
 // parameters.
 batch.kernel @k(%e: tensor<8x4xf32> {batch.shared}) -> tensor<8x4xf32> {
   %y = math.tanh %e : tensor<8x4xf32>

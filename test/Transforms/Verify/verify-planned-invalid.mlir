@@ -9,7 +9,7 @@ func.func @main.inspect(%h: !batch.handle) attributes {batch.inspector} {
 
 // -----
 
-// It has no tensors as arguments.
+// An inspector has no tensors as arguments.
 // expected-error @+1 {{uses a tensor in an inspector}}
 func.func @main.inspect(%x: tensor<4xf32>) attributes {batch.inspector} {
   return
@@ -17,7 +17,7 @@ func.func @main.inspect(%x: tensor<4xf32>) attributes {batch.inspector} {
 
 // -----
 
-// It has no tensors as arguments of regions.
+// An inspector has no tensors as arguments of regions.
 func.func @main.inspect(%xs: !rec.list<tensor<4xf32>>)
     attributes {batch.inspector} {
   // expected-error @+1 {{uses a tensor in an inspector}}
@@ -29,7 +29,7 @@ func.func @main.inspect(%xs: !rec.list<tensor<4xf32>>)
 
 // -----
 
-// Functions that it calls have no tensors.
+// Functions that an inspector calls have no tensors.
 func.func private @g.inspect() {
   // expected-error @+1 {{uses a tensor in an inspector}}
   %x = arith.constant dense<0.0> : tensor<4xf32>
@@ -58,7 +58,7 @@ func.func @main.traverse() attributes {batch.traversal} {
 
 // -----
 
-// It records tasks and invokes nothing.
+// An inspector records tasks and invokes nothing.
 batch.kernel @k() {
   batch.yield
 }
@@ -104,7 +104,7 @@ func.func @main.inspect(%h: !batch.handle) -> (!batch.handle {batch.in_table = @
 
 // -----
 
-// Rows of its arguments are in existing tables.
+// Rows of the inspector's arguments are in existing tables.
 batch.table @t : tensor<4xf32> group(0)
 // expected-error @+1 {{unknown source @t}}
 func.func @main.inspect(%h: !batch.handle {batch.in_source = @t})

@@ -1,5 +1,5 @@
-// The first rows of a tensor, with an index as their number, and values computed
-// from them. check_prefixes.py has a reference.
+// The first t rows of a tensor, where t is an index, and values computed from them.
+// check_prefixes.py has a reference.
 
 !row = tensor<19xf32>
 !rows = tensor<?x19xf32>

@@ -116,7 +116,7 @@ func.func @main(
     linalg.yield %v : f32
   } -> !row
 
-  // A loop counter selects the word, the word a row.
+  // A loop counter selects a word, and the word selects a row.
   %walked = scf.for %t = %c0 to %n step %c1 iter_args(%sum = %start) -> (!row) {
     %w64 = tensor.extract %words[%t] : tensor<8xi64>
     %w = arith.index_cast %w64 : i64 to index

@@ -118,7 +118,7 @@ func.func private @jax_argmin(%x: !x) -> tensor<19xi32> {
   return %r#1 : tensor<19xi32>
 }
 
-// One combiner, along each dimension, along both, and along both that are kept.
+// One combiner: along each dimension, along both, and along both with dimensions kept.
 func.func private @plain(%x: !x)
     -> (!rows, !cols, !rows, !cols, !rows, !rows, tensor<f32>, tensor<1x1xf32>) {
   %zero = arith.constant 0.0 : f32

@@ -1,5 +1,5 @@
-// Two loops with arguments as numbers of rounds: one of low cost, then one of high
-// cost, which has no end if `high` is negative.
+// Two loops whose numbers of rounds are arguments: one of low cost, then one of high
+// cost, which does not end if `high` is negative.
 
 !vec = tensor<64xf32>
 

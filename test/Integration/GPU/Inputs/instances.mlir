@@ -1,5 +1,5 @@
 // Single instances: a list of tensors, a row at an index, and a loop
-// that nothing but its tensors bounds. From row i of E, for each x of the list:
+// that only its tensors bound. From row i of E, for each x of the list:
 // y = w * y + x; then y = w * y while y[0] is not small, up to n times.
 !row = tensor<5xf32>
 module {

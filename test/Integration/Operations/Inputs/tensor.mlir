@@ -1,6 +1,6 @@
 // The tensor dialect.
 
-// To the same type, a cast is nothing.
+// A cast to the same type does nothing.
 // Ops: tensor.extract_slice tensor.collapse_shape tensor.expand_shape tensor.concat tensor.cast
 // How: a view
 func.func private @views(%x4x6: tensor<4x6xf32>, %W4x6: tensor<4x6xf32>)
