@@ -107,8 +107,8 @@ def where_and_when(benchmark):
 
 
 def sample(items, seed, share=4):
-    """Returns one item in `share`, drawn by `seed`, in their order. Without a seed,
-    returns all."""
+    """Returns one in `share` items, drawn by `seed`, in their order. Without a seed,
+    returns all items."""
     items = list(items)
     if seed is None:
         return items
@@ -287,7 +287,7 @@ class Checks:
         return result
 
     def refused(self, what, error, text, function):
-        """Calls a function, which raises this error with this text."""
+        """Calls a function, which must raise this error with this text."""
         try:
             function()
         except error as found:
@@ -389,7 +389,7 @@ def parse_brackets(line):
 
 
 def size_and_height(tree):
-    """Returns the numbers of nodes and the height of a bracketed tree; a leaf has height
+    """Returns the number of nodes and the height of a bracketed tree; a leaf has height
     0."""
     nodes, height, work = 0, 0, [(tree, 0)]
     while work:

@@ -39,7 +39,7 @@ PADDING = """\
     %padded = tensor.insert_slice %$x into %zeros[0, 0, $p, $p] [1, $c, $s, $s] [1, 1, 1, 1]
         : !map$B into !padded$P
 """
-# Zeros are not larger than any maximum: the padded map is not negative.
+# Padding with zeros does not change a maximum, because the padded map is not negative.
 STEM = """\
   func.func private @stem(%image: !image, %W: !filter$kind, %g: !vec$C, %b: !vec$C,
                           %mean: !vec$C, %var: !vec$C) -> !map$D {

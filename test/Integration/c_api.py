@@ -206,7 +206,7 @@ class Session:
 
     def read(self, output, strides=None, begin=0, capacity=None):
         """Returns the elements of an output in row-major order, and the offsets of
-        instances. With strides they go through memory of `capacity` elements."""
+        instances. With strides, the elements pass through memory of `capacity` elements."""
         field = self.model.fields(OUTPUT)[output]
         shape = [self.rows(output)] + field.shape[:field.rank]
         count = 1

@@ -2,10 +2,10 @@
 """check_appends.py: tests lists that grow (rec.append).
 
 Batched equals unbatched bit for bit, for any mini-batch and number of threads: lists of
-numbers, lists of lists, and lists of rows that kernels read, if control runs ahead and if
-it waits. The contents of lists, including lists from which several others continue, are
-compared with lists of Python. The memory of long lists grows with their length, not with
-its square.
+numbers, lists of lists, and lists of rows that kernels read, whether control runs ahead or
+waits. The contents of lists, including lists from which several others continue, are
+compared with Python lists. The memory of long lists grows with their length, not with its
+square.
 """
 
 import json

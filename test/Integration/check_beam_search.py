@@ -42,7 +42,7 @@ def parameters(generator, tied):
     add("c0", (HIDDEN,), 0.5)
     add("W_out", (WORDS, HIDDEN), 2)
     add("b_out", (WORDS,), 0.5)
-    result["b_out"][1][0] += 1.5  # sentences end
+    result["b_out"][1][0] += 1.5  # makes sentences end
     # Words 2 and 3, 4 and 5, and so on, have equal parameters.
     for name in ("E_tgt", "W_out", "b_out") if tied else ():
         shape, values = result[name]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_bounds.py: checks that AddressSanitizer checks compiled code.
 
-For a batch-run with AddressSanitizer ($BATCH_RUN; scripts/check --long). An instance of a
-decoder accesses only its memory. If it gets less memory than its object requires,
+Requires a batch-run with AddressSanitizer ($BATCH_RUN; scripts/check --long). An instance of
+a decoder accesses only its memory. If it gets less memory than its object requires,
 AddressSanitizer reports an access with the name of a kernel.
 """
 

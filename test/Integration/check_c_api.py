@@ -334,7 +334,7 @@ for name, strides in ("", None), (", backwards", [-2]):
 checks.equal("rows with a count", [list(part) for part in session.read(1)],
              [[number for number in kept for _ in range(3)], offsets])
 
-# --- what does not fit -----------------------------------------------------------------
+# --- invalid arguments -----------------------------------------------------------------
 
 
 def refused(what, text, action, status="invalid"):

@@ -2,12 +2,12 @@
 """check_case.py MODEL CASE: checks a golden case, and compares batched with unbatched
 runs.
 
-All nodes, at each batch size up to the number of instances, on one and two threads; with
-each policy and order of tasks, and each layout of kernels if the model is one of
-ED-Batch. Models whose control reads tensors run in lock step, in each way. Models that
-wait for tensors run as often as their decisions require. Some models do both. Models in
-lock step, and models without another test, also run on the emulator. Models of loops and
-branches also run instance by instance (strategy `replicate`).
+The script checks all nodes at each batch size up to the number of instances, on one and two
+threads, with each policy and order of tasks. Models of ED-Batch also run with each layout of
+kernels. Models whose control reads tensors run in lock step, with each choice of lanes. In
+models that wait for tensors, decisions determine the number of flushes. Some models do both.
+Models in lock step, and models without another test, also run on the emulator. Models of
+loops and branches also run instance by instance (strategy `replicate`).
 """
 
 import itertools
@@ -110,7 +110,7 @@ def check_instances(checks, path, case, inputs, folder, expect, options):
 
 
 def check_emulator(checks, path, case, inputs, folder, expect, rounding, options):
-    """Sums on a GPU have another order."""
+    """GPUs add in a different order, so results may differ by rounding."""
     program = checks.run("compile for the emulator", lambda: batchtest.compile_model(
         path, os.path.join(folder, "emulator.so"), None, "--device=emulator", *options))
     if program:
@@ -121,7 +121,7 @@ def check_emulator(checks, path, case, inputs, folder, expect, rounding, options
 
 
 def compile_laid_out(model, meta, folder, layout):
-    """Returns the model with batched equal operators of its kernels."""
+    """Returns the model with kernels that batch their equal operators."""
     path = os.path.join(folder, layout + ".mlir")
     values = ",".join(option[len("--size="):] for option in sizes(model, meta))
     batchtest.call("batch-opt", batchtest.model(model), "-o", path,

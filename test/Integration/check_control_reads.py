@@ -4,7 +4,7 @@ parameters.
 
 Trip counts, branches and rows depend on elements of tensors that exist before the run, so
 the program is structural. Results equal those of Python to the bit, for any mini-batch
-and number of threads, unbatched, and on the emulator. An element out of range is an error
+and number of threads, unbatched, and on the emulator. An index out of range is an error
 that names the tensor, the index and the instance.
 """
 

@@ -3,9 +3,9 @@
 type, by the rule of docs/reference/element-types.md: the nearest integer of the type, and 0 for a
 NaN.
 
-Every type of floats is converted to every type of integers: as tensors, as scalars, in a loop of
-each instance, and as constants. Results equal those of Python to the bit, for vectors of any
-width, in lock step and on the emulator.
+Every float type is converted to every integer type: as tensors, as scalars, in a loop of each
+instance, and as constants. Results equal those of Python to the bit, for vectors of any width, in
+lock step and on the emulator.
 """
 
 import math
@@ -54,8 +54,8 @@ def element(kind, value):
 
 
 def program(kind):
-    """Returns conversions of a tensor, of a scalar, of constants, and of a scalar in a
-    loop that it ends: instances run it one by one, or in vectors."""
+    """Returns conversions of a tensor, of a scalar, of constants, and of a scalar that ends
+    a loop. Instances run the loop one by one, or in vectors."""
     bits = FLOATS[kind][1]
     lines, results = [], []
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_convolutions.py: tests convolutions and poolings in each layout.
 
-Layouts, strides, dilations, groups, padding, channels and pixels that do not fill
-vectors. Images and filters have few different values, so that sums are exact. Results
+The cases cover layouts, strides, dilations, groups, padding, and channels and pixels that do not
+fill vectors. Images and filters have few different values, so that sums are exact. Results
 equal those of Python to the bit, for any mini-batch and number of threads, unbatched,
 with vectors of any width, and on the emulator.
 """
@@ -90,7 +90,7 @@ def path(name):
     return os.path.join(scratch, name)
 
 
-# --- what a case computes ----------------------------------------------------
+# --- the reference -----------------------------------------------------------
 
 def padded(case):
     """Returns the sizes of the padded image."""

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """check_counts.py: tests the exact counts of batch-run --json.
 
-A leaf batch, an inner batch per height, an output batch; a barrier between two batches
-only if one reads the other; an executor that only runs kernels, so that no gather copies
-rows; one task for a shared node; workers that share batches only if these have enough
+The script expects a leaf batch, an inner batch per height, and an output batch; a barrier between
+two batches only if one reads the other; an executor that only runs kernels, without copies of
+gathered rows; one task for a shared node; and workers that share batches only if these have enough
 work.
 """
 
@@ -81,8 +81,8 @@ inner = inner_nodes(path)
 count("treernn", path, instances, tasks=sum(inner), batches=height, barriers=height - 1)
 count("treefc", path, instances, tasks=sum(inner), batches=height, barriers=height - 1)
 
-# Two workers share batches of at least this many tasks. One worker runs the others, and
-# waits for no other between two of these.
+# Two workers share batches of at least this many tasks. One worker runs the smaller batches,
+# and does not wait between two of these.
 for least in (1, 3, 10, 10 ** 6):
     shared = [tasks >= least for tasks in inner]
     found = checks.run("run treefc", lambda: batchtest.run_model(

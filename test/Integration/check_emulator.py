@@ -5,8 +5,8 @@ which reports races, deadlocks, and accesses to missing or uninitialized memory.
 For each model and executor, over random forests and seeds of the scheduler: results are
 within 1e-5 of the CPU's unbatched code, and bit for bit those of --batch=1 on the
 emulator. Counts: one launch per run, a plan for each group of blocks that gets instances,
-and the barriers that the dependences need. Weights may be in shared memory or not,
-without a change of bits.
+and the barriers that the dependences need. Results are bit-identical with weights in shared memory
+or in global memory.
 
 A forest is a mini-batch. One process per seed runs all forests of a model.
 """
@@ -32,9 +32,9 @@ scratch = batchtest.temporary()
 EXCHANGES = {"treernn": 0, "treernn_w": 0, "treefc": 0, "treelstm_nary": 0,
              "treelstm_nary_tai": 0, "treegru_nary": 1}
 
-# Sizes: columns that do not fill a tile; columns and sums that do not fill a vector;
-# neither. Then bytes of shared memory for weights, and blocks: none are kept; some
-# columns of some matrices; all, but a block has more columns than expected
+# Sizes: columns that do not fill a tile; columns and sums that do not fill a vector; neither. Then
+# pairs of bytes of shared memory for weights and numbers of blocks: no weights are resident; some
+# columns of some matrices are; all are, but a block has more columns than expected.
 PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
           "mvrnn": (13, (0, 8), (500, 1)), "dagrnn": (16, (0, 8), (512, 1))}
 

@@ -37,7 +37,7 @@ draw = random.Random(5)
 
 
 def unit(kind, value):
-    """Returns the distance of numbers around `value`."""
+    """Returns the distance between adjacent numbers around `value`."""
     bits, least, _, _ = FORMATS[kind]
     exponent = math.frexp(value)[1] if value else least
     return 2.0 ** max(exponent - bits, least)
@@ -290,7 +290,7 @@ FILE_TYPES = {"less": "BOOL", "where": "I64", "wide": "F64", "whole": "I32",
 
 
 def compare(what, kind, outputs, wanted):
-    """`wanted` has results for each instance, or None for any."""
+    """`wanted` has results for each instance, or None if any results are valid."""
     some = next(each for each in wanted if each)
     checks.equal("%s: results" % what, sorted(outputs), sorted(some))
     for name in some:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_gpu_code.py [--ptxas [--seed=N]]: checks the output of --gpu-persistent for the models.
 
-Each model becomes one kernel and one launch, also without options. The kernel becomes PTX that
+Each model becomes one kernel and one launch, even without options. The kernel becomes PTX that
 needs no library, and some kernels become code for AMD. With --ptxas, the assembler of CUDA
 accepts the code, and reports enough registers and shared memory. --seed selects one kernel in
 four.
@@ -109,7 +109,7 @@ def check_model(checks, model):
 
 def check_barriers(checks, model):
     """Checks barriers. Blocks of a cluster wait at its own barrier, and blocks that run
-    plans alone do not wait at all. Each of three stages waits. All programs store the
+    separate plans do not wait at all. Each of three stages waits. All programs store the
     begin of a step in one place."""
     for executor, counts in (("device", (0, 0, 0, 3)), ("cluster", (1, 3, 3, 0)),
                              ("block", (0, 0, 0, 0))):

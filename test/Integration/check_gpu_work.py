@@ -2,9 +2,9 @@
 """check_gpu_work.py [FOLDER...]: checks the compiler's counts of the work of kernels (remark Work).
 
 The script runs models on the emulator, with 8 blocks and hidden size 16. Each warp of each block
-stores sums of products in shared memory, whose number must be the counted one for the rows of each
-step. Cases: f32 and tensor cores, kept weights or not, one row up to more rows than a block has
-memory for.
+stores sums of products in shared memory. The number of these sums must equal the compiler's count
+for the rows of each step. Cases: f32 and tensor cores, resident weights or not, from one row to
+more rows than a block has memory for.
 
 With hidden size 256, 132 blocks and trees of GUM, LEAST_BUSY is the least average share of busy
 warps in a level of TreeLSTM.

@@ -115,8 +115,8 @@ def expected(v):
 
 
 def check_errors(program, name, ways):
-    """Checks the error for one wrong position of one instance. All others are the last
-    valid ones."""
+    """Checks the error for one wrong position of one instance. All other positions are the
+    last valid ones."""
     for what, key, position, index, wanted in [
             ("a slice", "ids", 0, 7,
              "index 7 is out of range for "),
@@ -148,7 +148,7 @@ for strategy in ("linearize", "lockstep", "mask"):
     first = first or bits
     checks.equal(strategy + ": the same bits", bits, first)
     if strategy != "mask":  # its calls need the host's stack
-        # Lanes of a GPU share out sums of columns.
+        # The lanes of a GPU share sums of columns, so they add in a different order.
         reference.tolerances = dict.fromkeys(
             ("summed", "other", "cache", "attended"), 1e-5)
         reference.check_emulator(MODEL, strategy, check_errors)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """check_instance_nodes.py: tests data structures by strategy `replicate`.
 
-Models of trees and graphs, single instances and several, in batches of 1, 7 and 64, on
-one to three workers. Results have the bits of the unbatched code, also those for each
-node. Inputs: a tree of one leaf, a tree that is a list of 10,000 nodes, shared nodes,
-several types of nodes, lists of children.
+The script runs models of trees and graphs, for single instances and several, in batches of 1, 7 and
+64, on one to three workers. Results, including those for each node, have the bits of the unbatched
+code. Inputs: a tree of one leaf, a tree that is a list of 10,000 nodes, shared nodes, several types
+of nodes, lists of children.
 """
 
 import json

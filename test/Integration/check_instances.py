@@ -2,8 +2,8 @@
 """check_instances.py: tests strategy `replicate`, whose units run an instance together, or
 a set.
 
-Models with loops and branches, single instances and several, in batches of 1, 7 and 64, on
-one to three workers. Results have the bits of the unbatched code. The script also checks
+The script runs models with loops and branches, for single instances and several, in batches of 1, 7
+and 64, on one to three workers. Results have the bits of the unbatched code. The script also checks
 the numbers of barriers, copies and tasks, memory that does not grow with the rounds of a
 loop, and each error.
 """
@@ -282,8 +282,8 @@ def check_counts():
 
 def check_sets():
     """Checks that instances that run together compute only their own rows. The tasks of a
-    set are those of its instances one by one. Its steps are as many as the longest loop
-    has, or as there are paths."""
+    set are those of its instances one by one. A set has as many steps as the longest loop,
+    or as there are paths."""
     values = [[0.9 * (i + 1) / 24] * 16 for i in range(24)]
     tensors = os.path.join(scratch, "set")
     batchtest.write_safetensors(tensors, {
@@ -355,7 +355,7 @@ def check_trace():
     checks.equal("tasks of the trace", len(tasks), 2 * report["tasks"])
     checks.equal("barriers of the trace", len(events) - len(kernels),
                  2 * report["barriers"])
-    # The time between barriers is that of kernels, not that of waiting for them.
+    # Kernels, not waits, take the time between barriers.
     checks.expect("kernels take most of a trace on one worker", trace_share(program) > 0.5)
     for worker in (0, 1):
         own = [event for event in events if event["tid"] == worker]

@@ -55,9 +55,9 @@ def parameters(name):
 
 
 def compiled(name, sizes, level, device="emulator", order="auto"):
-    """Compiles a program whose instances run on all units, on those of a cluster or on
-    single units, or by their numbers. With a level and `units`, one of the units of an
-    instance runs every other kernel."""
+    """Compiles a program whose instances run on all units, on those of a cluster, on single
+    units, or on units that the number of instances determines. With a level and `units`,
+    one of the units of an instance runs every other kernel."""
     path = file("%s-%s.mlir" % (name, level.replace(" ", "-")))
     options = "strategy=replicate order=%s" % order
     if sizes:
@@ -177,7 +177,7 @@ def check_model(name, sizes, instances, order, levels):
 
 for name in batchtest.sample(MODELS, options.seed, 3):
     sizes, instances = MODELS[name]
-    # Images take long.
+    # Models of images take long.
     levels = ("auto",) if name in batchtest.RESIDUAL and seeds == 1 else (
         "auto", "device", "block", "cluster", "device units", "cluster units")
     check_model(name, sizes, instances, "auto", levels)

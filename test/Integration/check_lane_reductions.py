@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_lane_reductions.py: tests reductions that lanes of a warp share.
 
-Sums, products, extremes and positions of extremes, of all types of elements. They run
-along rows of 1 to 100 elements and across them, with ties, NaN and infinities. All sums
+The reductions are sums, products, extremes and positions of extremes, for all element types. They
+run along rows of 1 to 100 elements and across them, with ties, NaN and infinities. All sums
 are exact, so the emulator returns the bits of the CPU's code: for any mini-batch and
 number of blocks, with each executor and in lock step. Of zeros of both signs, `maxnum`
 and `minnum` may return either.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_layout.py [MODEL INPUTS]…: checks that layouts of kernels keep all bits.
+"""check_layout.py [MODEL INPUTS]…: checks that layouts of kernels preserve all bits.
 
-Compiles each model unchanged, and with batched equal operators of its kernels, by weights
-and by shapes. Outputs have the same bytes, batched and unbatched. Bound parameters take
-the same memory (at size 32, whose panels have no padding).
+Compiles each model unchanged, and with kernels that batch their equal operators, by weights and by
+shapes. Outputs have the same bytes, batched and unbatched. Bound parameters take the same memory
+(at size 32, whose panels have no padding).
 """
 
 import os

@@ -2,9 +2,9 @@
 """check_lazy.py: tests control that waits for tensors (strategy `lazy`).
 
 Batched equals unbatched bit for bit, for any mini-batch, number of threads and order of
-instances. An oracle counts how often tasks run, by replaying decisions from the outputs:
-as often as the instance with the longest chain of waits waits, and once more if any task
-remains. Tasks that wait together run together, whatever the instances did before.
+instances. An oracle replays decisions from the outputs to count the flushes: one for each
+wait of the instance with the longest chain of waits, and one more if any task remains.
+Tasks that wait together run together, whatever the instances did before.
 """
 
 import json
@@ -351,8 +351,8 @@ def check_forks():
         check_counts("rows", program, inputs, len(lines),
                      [max(rows, default=0) for rows in waits], list(map(sum, waits)),
                      left=0)
-        # The next round begins when one ends: at most as late as by any list scheduling
-        # (Graham's bound).
+        # The next round begins when one ends. Rounds take at most as long as by any list
+        # scheduling (Graham's bound).
         lines = [json.dumps([[10 ** generator.uniform(-3, 2)] * 16 for _ in range(320)])]
         inputs = batchtest.write_lines(os.path.join(scratch, "many-rows"), lines)
         checks.run("many rows", lambda: batchtest.run_model(
@@ -509,7 +509,7 @@ def check_errors():
     lanes = checks.run("compile pick in lock step", lambda: batchtest.compile_model(
         os.path.join(scratch, "pick.mlir"), os.path.join(scratch, "lanes.so"), None,
         "--strategy=lockstep"))
-    # Instance 0 ends, or does not. Instances that ran into a limit do not hide the error.
+    # Instance 0 may or may not end. Instances that ran into a limit do not hide the error.
     endless = ["--max-steps=50", "--partial-results"]
     threads = [["--threads=%d" % n, "--nodes-per-worker=1"] for n in (1, 2, 3)]
     for first, program, options in (

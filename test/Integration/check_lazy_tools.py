@@ -28,8 +28,8 @@ SOURCE = batchtest.write_lines(path("rounds.mlir"), [ROUNDS])
 
 
 def live_rows(ks, steps):
-    """Returns the most rows of results that a mini-batch needs at once: at each step the
-    rows that it reads or writes, those that instances continue with, and those for the
+    """Returns the maximum number of result rows that a mini-batch needs at once: at each step
+    the rows that it reads or writes, those that instances continue with, and those for the
     head."""
     most = 0
     for t in range(max(steps)):
@@ -212,7 +212,7 @@ def check_tuning():
 def check_batches():
     """Checks the largest number of batches of a flush. The first flush of the parser
     encodes its words. The experts of a mixture are 8 kernels, and the code that joins
-    them and picks the next ones is 3."""
+    them and picks the next ones has 3 kernels."""
     sentences = os.path.join(batchtest.INPUTS, "sentences.jsonl")
     for model, inputs, first, most in (("stackrnn", sentences, 21, 3),
                                        ("drnn", "random:1,64", 2, 3),

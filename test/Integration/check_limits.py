@@ -3,8 +3,8 @@
 ends only that instance.
 
 Numbers determine how often a loop or a recursion runs, so no strategy waits. The error
-names the instance and the place. With --partial-results, the others have their results,
-in each mini-batch, on each worker and in unbatched code.
+names the instance and the place. With --partial-results, the other instances have their
+results, in each mini-batch, on each worker and in unbatched code.
 """
 
 import os

@@ -51,7 +51,7 @@ def check_grid(name, source, sizes, make):
             continue
         wanted = {}
         for lanes in LANES:
-            # More instances than lanes, also other numbers than multiples, and fewer
+            # More instances than lanes, including numbers that are not multiples, and fewer
             counts = {1024: (4500,), 4096: (150, 4500)}.get(lanes, (150,))
             for count, refill in itertools.product(counts, ([], ["--refill"])):
                 lines, tensors, params = make(count)
@@ -84,7 +84,7 @@ def check_grid(name, source, sizes, make):
 
 
 def check_emulated(name, source, sizes, make):
-    """Sums on a GPU have another order. check_lanes.py compares bits."""
+    """GPUs add in a different order. check_lanes.py compares bits."""
     program = compiled(source, name + " on the emulator", "--strategy=lockstep",
                        "--device=emulator", *sizes)
     lines, tensors, params = make(12)
@@ -309,8 +309,8 @@ def check_traffic():
         single, _ = traffic([name])
         checks.expect(name + " alone", single < none, (single, none))
         stack, tops = traffic([other for other in OPTIMIZATIONS if other != name])
-        # A value that lives within a step is not live across calls. It never costs stack
-        # traffic, but is kept.
+        # A value that lives within a step is not live across calls. As a variable, it costs no
+        # stack traffic, but it adds accesses to tops.
         checks.expect("without " + name,
                       tops > all_tops if name == "temporaries" else stack > all_stack,
                       (stack, all_stack, tops, all_tops))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """check_memory.py: compares the memory of a mini-batch of 10 with its budget.
 
-Ten inputs, parameters only for their words, models at their default sizes. `memory_bytes`
-of batch-run is at most 1.25 x (inputs + parameters + live results). This script counts
-the live result bytes on the trees, for models whose rows die and for one whose rows are
-all outputs.
+Models have their default sizes, ten inputs, and parameters only for the words of these inputs.
+`memory_bytes` of batch-run is at most 1.25 x (inputs + parameters + live results). This script
+counts the live result bytes on the trees, for models whose rows die and for one whose rows are all
+outputs.
 """
 
 import collections

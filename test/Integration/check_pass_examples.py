@@ -6,7 +6,7 @@ An example is code, a line "// becomes", and the output of the pass. Or it is co
 line "// error: TEXT" above an invalid op. test/Docs/Inputs/passes.mlir has the program
 around each example. "// OPTIONS: …" in it are flags of batch-opt instead of the pass's
 own. "..." matches any code, only after "// becomes". Names of values match any names,
-provided that equal ones remain equal. Comments and line breaks do not count. --print
+provided that equal ones remain equal. Comments and line breaks are ignored. --print
 prints the output of the pass.
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_prefixes.py: tests the first rows of a tensor, with an index as their number.
+"""check_prefixes.py: tests slices of the first t rows of a tensor, where t is an index.
 
 The size of a slice is an input, a counter or a kernel's result. Products, softmax,
 reductions of any kind, elements, rows, windows, inserts and paddings use the slices.

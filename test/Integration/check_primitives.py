@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_primitives.py [--size=N] MODEL INPUTS OPTIONS…: checks that scheduling and layout
-primitives keep all bits.
+primitives preserve all bits.
 
 Compiles MODEL, a name or a file, without options and with each OPTIONS of --autobatch.
 Outputs have the same bytes, batched and unbatched, and the options change the code. After

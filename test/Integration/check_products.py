@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """check_products.py: tests products of matrices for any layout of their factors.
 
-Parameters and activations that differ by a dimension, sums along two dimensions, factors
-that are computed, concatenated or transposed, and elements that comparisons find. All
-numbers are small multiples of a quarter, so that sums are exact. Results equal those of
-Python to the bit, for any mini-batch and number of threads, unbatched, and on the
-emulator.
+The operands are parameters and activations that differ by a dimension, factors that are computed,
+concatenated or transposed, and elements that comparisons find. Some sums run along two dimensions.
+All numbers are small multiples of a quarter, so that sums are exact. Results equal those of Python
+to the bit, for any mini-batch and number of threads, unbatched, and on the emulator.
 """
 
 import os

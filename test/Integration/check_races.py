@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_races.py: checks that ThreadSanitizer checks compiled code.
 
-For a batch-run with ThreadSanitizer ($BATCH_RUN; scripts/check --long). Programs of
+Requires a batch-run with ThreadSanitizer ($BATCH_RUN; scripts/check --long). Programs of
 single instances have no race on two and three workers. Without any one of its barriers, a
 loop has a race, which is reported with the name of a function of the object.
 """

@@ -42,7 +42,7 @@ def make_ragged_instance():
 
 
 def make_instance():
-    # The first two are also the begins of slices, the others rows of all tensors.
+    # The first two are also the beginnings of slices. The others are rows of all tensors.
     order = list(range(COLUMNS))
     draw.shuffle(order)
     return {"x": matrix(9), "ids": [draw.randrange(7) for _ in range(4)],
@@ -144,7 +144,7 @@ for model, strategies, make, expect in [
         bits = reference.check_cpu(model, strategy, check_errors)
         first = first or bits
         checks.equal(strategy + ": the same bits", bits, first)
-        # Lanes of a GPU share sums.
+        # The lanes of a GPU share sums, so they add in a different order.
         reference.tolerances = {"summed": 1e-5}
         reference.check_emulator(model, strategy, check_errors)
         reference.tolerances = {}

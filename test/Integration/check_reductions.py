@@ -32,7 +32,7 @@ def path(name):
 
 
 def matrix(rows, columns):
-    """Returns few different values, so that some are equal and sums are exact."""
+    """Returns a matrix with few different values, so that some are equal and sums are exact."""
     return [[draw.randrange(-8, 9) / 4 for _ in range(columns)]
             for _ in range(rows)]
 
@@ -70,7 +70,7 @@ def write_program(name, strategy):
         sources = ["x", "P", "y"]
         if function in ("torch_argmax", "torch_argmin", "jax_argmax", "jax_argmin"):
             sources.append("odd")
-        # Lanes keep no ragged tensors, and other strategies do not run such loops.
+        # Lanes cannot hold ragged tensors, and other strategies do not run such loops.
         if function == "greedy":
             sources = ["x"] if strategy == "lockstep" else []
         if function == "ragged":
@@ -109,7 +109,7 @@ func.func @main(%%x: !x {batch.name = "x"}, %%odd: !x {batch.name = "odd"}%s,
     return path(name)
 
 
-# --- what it computes --------------------------------------------------------
+# --- the reference -----------------------------------------------------------
 
 class Near:
     """A number that depends on the order of a sum or product"""

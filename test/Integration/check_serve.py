@@ -119,8 +119,8 @@ for model, vocabulary, good, bad in [
             checks.expect("%s: request %d is answered" % (model, number),
                           answers[number] == wanted[number])
 
-# An endless request, and one that is too long, are ended, and their neighbors are
-# answered. The length has no end for 0, which doubling does not change.
+# The server ends an endless request and one that is too long, and answers their neighbors. The loop
+# does not end for 0, which doubling does not change.
 with open(path("doubling.mlir"), "w") as file:
     file.write(batchtest.DOUBLING)
 doubling = batchtest.compile_model(path("doubling.mlir"), path("doubling.so"), None,

@@ -3,8 +3,8 @@
 in NumPy and float64, batched and unbatched.
 
 A seed determines parameters and images, such that each gate is at least 1e-2 away from its
-bound, and f32 decides the same. The script checks this. --small: the same kinds of layers,
-on small images.
+bound, so that f32 makes the same decisions. The script checks this. --small: the same kinds
+of layers, on small images.
 """
 
 import array
@@ -22,8 +22,8 @@ IMAGES = 2
 
 
 def draw(model, seed):
-    """Returns parameters and images. Sums of products keep their size, the last norms make
-    them small, and gates depend on the image."""
+    """Returns parameters and images. Sums of products keep their magnitude, the last norms
+    make them small, and gates depend on the image."""
     random = numpy.random.default_rng(seed)
     model.entry()
     shapes, p = model.shapes(), {}

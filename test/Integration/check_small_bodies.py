@@ -197,7 +197,7 @@ def real(low, high):
     return batchtest.narrow(generator.uniform(low, high))
 
 
-# True if one and many instances of 64-bit numbers have tasks. Less than a quarter of a
+# Whether one instance, and many instances, of 64-bit numbers have tasks. Less than a quarter of a
 # vector runs one by one, and so do all instances if a vector has less than four elements.
 WIDTH = int(batchtest.vector_options().split()[0].partition("=")[2]) // 64
 HAVE_TASKS = (WIDTH // 4 != 1, WIDTH < 4)

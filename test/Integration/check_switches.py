@@ -3,9 +3,9 @@
 changes a bit.
 
 With each switch, the outputs of a model have the bytes of the default, and batched equals
-unbatched. Without forks, an instance has one fiber. The parser runs as few batches as it has
-kernels with phases or with ghosts, and more without both. Depths that the scheduler computes when
-tasks run are those of the inspector.
+unbatched. Without forks, an instance has one fiber. With phases or with ghosts, the parser runs
+only as many batches as it has kernels. Without both, it runs more. The scheduler computes the same
+depths when tasks run as the inspector.
 """
 
 import os

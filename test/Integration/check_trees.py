@@ -2,10 +2,10 @@
 """check_trees.py [--long [--minutes=N --seed=N]] MODEL FOLDER…: checks that batched runs
 equal unbatched ones.
 
-Each FOLDER contains binary.txt and nary.txt (bracketed trees). The default is the samples
-of examples/data. The first 50 trees at hidden size 16, or with --long all trees at the
-model's default size; batches of 1, 10 and 64, one and two threads; bit for bit. DAG
-models run on seeded grids and random DAGs instead.
+Each FOLDER contains binary.txt and nary.txt (bracketed trees). The default is the samples of
+examples/data. The script runs the first 50 trees at hidden size 16, or with --long all trees at the
+model's default size. It runs them in batches of 1, 10 and 64, on one and two threads, and compares
+all bits. DAG models run on seeded grids and random DAGs instead.
 """
 
 import argparse

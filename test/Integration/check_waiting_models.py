@@ -4,9 +4,8 @@ whose control waits.
 
 On random inputs, batched equals unbatched bit for bit. An instance's results are the same
 for each mini-batch, number of threads and order of instances, and for any other instances
-in the mini-batch. An oracle, which replays the waits from the results (waits.py),
-determines how often tasks run. With --long, models have their default sizes, and larger
-ones.
+in the mini-batch. An oracle, which replays the waits from the results (waits.py), determines
+the number of flushes. With --long, models have their default sizes, and larger ones.
 """
 
 import argparse
@@ -67,7 +66,7 @@ class Size:
         if model == "drnn":
             return self.tree_params(path)
         if model == "berxit":
-            return "random:2"  # in the small size not all instances exit alike
+            return "random:2"  # in the small size, instances exit after different layers
         if model not in batchtest.SPECULATIVE:
             return "random:1"
         speculative_models.write_params(model, path, self.layers(), self.head(),

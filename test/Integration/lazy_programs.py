@@ -181,8 +181,8 @@ func.func private @shrink(%x: !vec) -> (!vec, i64) {
 }
 """
 
-# Two vectors shrink concurrently. The result of one is needed when the other has ended,
-# too. Then both become one, which shrinks.
+# Two vectors shrink concurrently. The results are needed only when both have ended. Then both
+# become one vector, which shrinks.
 PAIR = SHRINKING + """
 func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
     -> (!vec {batch.name = "h"}, i64 {batch.name = "first"}, i64 {batch.name = "second"},

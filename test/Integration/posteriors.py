@@ -321,8 +321,8 @@ def test():
     generator = random.Random(3)
 
     def chains(centre=0.0, scale=1.0, count=64, draws=600, memory=0.5):
-        """Returns autoregressive chains with a normal distribution, which start from
-        it."""
+        """Returns autoregressive chains whose draws, including the first ones, have a
+        normal distribution."""
         result = []
         for _ in range(count):
             x = generator.gauss(0, 1)

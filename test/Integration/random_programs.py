@@ -540,7 +540,7 @@ def run_waiting(source, inputs, batch, generator, number):
             raise batchtest.ToolError("error %g, threads %d, %s %s" % (
                 found["max_relative_error"], threads, option * program, more))
         counts.append([found[key] for key in ("tasks", "flushes", "waits", "batches")])
-    # Threads change nothing, and the other options keep the number of tasks.
+    # Threads change nothing, and the other options preserve the number of tasks.
     if counts[:3] != [counts[0]] * 3 or counts[5] != counts[6] or \
             any(count[0] != counts[0][0] for count in counts):
         raise batchtest.ToolError("tasks, flushes, waits and batches differ, %s: %s" % (

@@ -33,11 +33,11 @@ COUNT = 64  # instances
 
 
 class WrongResult(Exception):
-    """A run had another outcome than the expected one."""
+    """A run had an unexpected outcome."""
 
 
 def spoil(program, generator, shared, instances):
-    """Puts an index out of range into one or two instances: preferably the first one past
+    """Puts an index out of range into one or two instances: preferably the first index past
     an end that matters."""
     name, most = generator.choice((("a", 2**31 - 1), ("b", 2**40)))
     most = min(most, program.largest)

@@ -13,7 +13,7 @@ class OutOfRange(Exception):
     """An index is out of range, which ends the program with an error."""
 
 
-# --- numbers and tensors as Python has them: nested lists -----------------------
+# --- numbers, and tensors as nested lists ----------------------------------------
 
 
 def fix(kind, value):
@@ -113,7 +113,7 @@ class Program:
         self.strategy = "lockstep" if g.random() < 0.2 and not any(
             source.ragged for source in self.top.sources) else "auto"
 
-    # --- what a program begins with
+    # --- arguments and sources
 
     def argument(self, name, shape, kind, place, draw):
         typename = tensor_type(shape, kind) if shape is not None else kind
@@ -301,7 +301,7 @@ class Program:
             return self.cast(block, self.clamp(block, number, of, limit), of)
         return self.cast(block, *self.integer(block, self.plain))
 
-    # --- reads: each gives a vector
+    # --- reads: each returns a vector
 
     def read(self, block):
         source = self.g.choice(block.sources)
@@ -585,7 +585,7 @@ class Program:
             bound = self.index(block, self.most + 1, True)
             self.largest = 200
         zero, one = self.constant(block, 0), self.constant(block, 1)
-        carries = g.random() < 0.5  # also an index
+        carries = g.random() < 0.5  # also carries an index
         start = self.index(block, self.most, True) if carries else None
         name = self.new()
         inner = Block(block, block.depth + 1)
@@ -717,7 +717,7 @@ class Program:
         block.steps.append(step)
         return name
 
-    # --- the whole
+    # --- the whole program
 
     def text(self):
         arguments = ", ".join("%%%s: %s {batch.%s = \"%s\"}" % (

@@ -450,8 +450,7 @@ class Model:
                            result, W[0], result, W[1], last, b[0], kind, kind))
 
     def block(self, block, x, prefix, run=None):
-        """Returns calls that compute x with its name and the block's number: the text and
-        the name."""
+        """Returns calls that run a block on x, as text, and the name of the result."""
         mapped, result = "!map%d" % block.channels, "%s%d" % (x[:2], block.number)
         text, short = "", (x, mapped)
         if block.narrows:
@@ -575,8 +574,8 @@ def write(name, size=SIZE, blocks=None):
 
 
 def write_params(name, path, size=SIZE, blocks=None):
-    """Writes parameters of write(). Sums of products keep their size, and norms are close
-    to none."""
+    """Writes parameters of write(). Sums of products keep their magnitude, and norms change
+    little."""
     model = Model(name, size, blocks) if blocks else default(name)
     model.entry()
     shapes, tensors, generator = model.shapes(), {}, random.Random(1)

@@ -16,7 +16,7 @@ import sys
 def main(document, folder):
     with open(document) as file:
         text = file.read()
-    # `python` is the one that runs this script.
+    # `python` is the interpreter that runs this script.
     folders = [os.environ.get("BATCH_TOOLS", ""), os.path.dirname(sys.executable),
                os.environ.get("PATH", "")]
     environment = dict(os.environ, PATH=os.pathsep.join(folders))

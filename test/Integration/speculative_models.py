@@ -6,8 +6,8 @@
 
 NAME is specdec or specdec_sample. The default of LAYERS is that of batchtest.model.
 Golden cases have fewer layers, each with its own parameters. --params writes parameters
-of the default model with which the target accepts drafts. With random parameters it hardly
-ever would.
+of the default model with which the target often accepts drafts. With random parameters,
+it almost never does.
 """
 
 import math

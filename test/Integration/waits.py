@@ -18,7 +18,7 @@ def stackrnn(outputs, instance):
 
 def nestedrnn_td(outputs, instance):
     """Each step of the inner loop is a wait. The sum of the outer loop is computed
-    together with the first step, before the inner loop. It exists when the outer loop
+    together with the first step, before the inner loop, so it exists when the outer loop
     needs it."""
     return sum(outputs["%d.counts" % instance][2])
 
