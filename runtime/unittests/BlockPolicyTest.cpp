@@ -92,8 +92,7 @@ TEST(BlockPolicy, Learns) {
   LanePaths program = makeProgram(1, 32);
   LearnedBlocks learned = learnBlocks(program, {32, 16, 8});
   EXPECT_LT(learned.cost, learned.costWithout * 0.95);
-  // It also works for instances and numbers of lanes that it was not learned
-  // from.
+  // The choice also works for other instances and other numbers of lanes.
   LanePaths others = makeProgram(2, 100);
   const StateMachine none(Encoding::Max, program.blocks);
   for (int64_t lanes : {4, 12, 64})

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// With OLD_DRIVER, it lacks the functions that CUDA 11.8 added.
+// With OLD_DRIVER, the driver lacks the functions that CUDA 11.8 added.
 //
 //===----------------------------------------------------------------------===//
 

@@ -15,11 +15,11 @@ using namespace batchrt;
 using namespace batchrt::test;
 
 namespace {
-/// Facts of a frontier, recomputed from the set of tasks that have run.
+/// Properties of a frontier, recomputed from the set of tasks that have run.
 struct Recomputed {
   std::vector<int32_t> ready, remaining, independent, longestChain;
   std::vector<int64_t> depthSum;
-  std::vector<double> urgency; ///< including the best batch after it
+  std::vector<double> urgency; ///< plus that of the best next batch
   std::vector<bool> lowersBound;
 
   Recomputed(const TaskGraph &graph, const std::vector<bool> &ran)

@@ -348,7 +348,7 @@ TEST(TensorInputs, ResultsThatAreNotFinite) {
     EXPECT_TRUE(std::isnan(values[0]));
     EXPECT_EQ(values[1], HUGE_VAL);
     EXPECT_EQ(values[2], -HUGE_VAL);
-    // Results are written in the form in which they are read.
+    // Results have the same text as the inputs.
     Output output;
     output.name = "x";
     output.type = reader.descriptor.arguments[0].type.dtype;

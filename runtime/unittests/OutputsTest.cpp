@@ -99,8 +99,8 @@ TEST(Session, CollectsAgain) {
   }
 }
 
-// Rows that are found and then copied from their locations equal collected
-// rows. Nothing else stores them.
+// find() locates rows without storing them. Copying them from their locations
+// yields the collected rows.
 TEST(Session, FindsRows) {
   Trial run("plain", "(1 (2 a) (3 b))\n(1 a)");
   OutputCollector found(run.object.descriptor()),

@@ -385,8 +385,8 @@ TEST(Plan, TooManyTasksAreAnError) {
                  plan.build({recorder.finish()}, 0, tables, workers, {}));
 }
 
-// The scheduler computes the same depths that inspectors record. A depth
-// follows from the tasks of the same plan and phase that a task reads.
+// The scheduler computes the same depths that inspectors record. The depth of a
+// task follows from the tasks of the same plan and phase that the task reads.
 TEST(Plan, DepthsFollowFromRecords) {
   WorkerPool workers(1);
   for (bool hasPhases : {false, true}) {

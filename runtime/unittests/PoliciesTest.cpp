@@ -51,8 +51,8 @@ TEST(Policies, Trim) {
       EXPECT_LE(twice.batches.size(), once.batches.size());
     }
   }
-  // One batch of outputs in place of four. Words wait for the word before the
-  // node that reads them; tasks of a batch keep their order.
+  // One batch of outputs replaces four. A word runs in the batch before the
+  // node that reads it. Tasks of a batch keep their order.
   TaskGraph figure = figureOne();
   scheduler.depth(figure);
   Schedule trimmed = scheduler.trim();

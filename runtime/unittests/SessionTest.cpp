@@ -188,7 +188,7 @@ TEST(Session, ResultsAreCopiedWhenCollected) {
   }
 }
 
-// Two sessions have one module and one copy of the parameters on a device.
+// Two sessions share one module and one copy of the parameters on a device.
 TEST(Session, SessionsShareWhatIsOnTheDevice) {
   FakeDriver driver;
   driver.cuda->kernelName = "fake";

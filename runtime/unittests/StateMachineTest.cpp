@@ -72,7 +72,7 @@ TEST(StateMachine, MalformedFiles) {
       {replaced("end\n", ""), "f:7: the file ends before 'end'"},
       {good + "more\n", "f:8: unexpected text after 'end'"},
       {replaced("sort", "share"),
-       "f:5: kernel 1 is not ready"}, // 0, and an eighth of all tasks
+       "f:5: kernel 1 is not ready"}, // kernel 0 and an eighth of all tasks
       {replaced("sort", "urgency"), "f:5: kernel 1 is not ready"}, // named
       {replaced("sort", "base"), "f:6: kernels are not in the order of their "
                                  "numbers"},

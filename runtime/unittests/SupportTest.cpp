@@ -84,7 +84,7 @@ TEST(Workers, OneWorker) {
 TEST(Workers, SleepAndWake) {
   WorkerPool pool(2);
   for (int run = 0; run < 3; ++run) {
-    // Longer than workers spin before they sleep.
+    // This is longer than workers spin before they sleep.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     BarrierJob job{&pool, std::vector<int64_t>(2), 3};
     pool.run(BarrierJob::run, &job);
@@ -264,7 +264,7 @@ TEST(Buffer, Addresses) {
       other.reserveAddresses(size_t(1) << 63, "result tables"));
 }
 
-// In a separate process, because the variable is read only once.
+// The test runs in a separate process, because the variable is read only once.
 TEST(BufferDeathTest, EndsAtGuardPages) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   auto touch = [](size_t bytes, size_t at) {

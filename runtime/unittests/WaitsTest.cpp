@@ -152,9 +152,9 @@ TEST(Waits, EachPlanIsWatched) {
   EXPECT_EQ(log.text, "");
 }
 
-// Rows have 64 bytes. An instance that finishes has its row from the last
-// flush, the row that control flow reads after the flush, and two rows that
-// nothing needs, one of which has just been read.
+// Rows have 64 bytes. An instance that finishes has four rows: its row from the
+// last flush, the row that control flow reads after the flush, and two rows
+// that nothing needs. One of these two has just been read.
 TEST(Waits, RowsAreCountedOverFlushes) {
   Waiting one("5\n");
   RowCounts counts;
@@ -164,8 +164,8 @@ TEST(Waits, RowsAreCountedOverFlushes) {
     EXPECT_EQ(counts.liveResults(), 4 * 64);
     EXPECT_EQ(counts.gatheredRows(), 3 * 3 + 1);
   }
-  // In the first flush, the row of the instance that finishes is kept, and
-  // three rows of each instance.
+  // The first flush keeps one row of the instance that finishes, and three rows
+  // of each instance.
   Waiting all(three);
   all.session->watch(&counts);
   all.session->run(all.forest());

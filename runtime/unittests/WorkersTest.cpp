@@ -36,11 +36,11 @@ struct BarrierJob {
 };
 
 /// Workers wait for each other until one requests that all leave. They leave at
-/// a barrier, or some of them on their own in between.
+/// a barrier, or some of them leave between barriers.
 struct LeavingJob {
   WorkerPool *pool;
   Cancellation *cancellation;
-  int asker, round; ///< the worker that requests this, and in which round
+  int asker, round; ///< the worker that requests this, and the round
   bool atBarriersOnly;
   std::atomic<int> left{0};
 

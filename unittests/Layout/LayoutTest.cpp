@@ -111,7 +111,7 @@ TEST(Layout, BroadcastsAcrossBatches) {
   EXPECT_TRUE(layout.copies.empty());
 }
 
-// Children of a P node must be in the same order, regardless of which.
+// Corresponding children of P nodes must have the same order; any order fits.
 TEST(Layout, OrdersOfPNodes) {
   LayoutProblem problem = problemOf(8, {{{{0, 1, 2, 3}, {4, 5, 6, 7}}}});
   EXPECT_TRUE(findLayout(problem).copies.empty());

@@ -83,8 +83,8 @@ int64_t countOrders(const PQTree &tree, PQTree::Node node) {
   return count;
 }
 
-/// Returns the structure as text. The text of an unchanged tree does not
-/// change.
+/// Returns the structure as text. A reduction that fails does not change this
+/// text.
 std::string textOf(const PQTree &tree, PQTree::Node node) {
   std::string text = std::to_string(node) + '(';
   for (PQTree::Node child : tree.children(node))
@@ -275,7 +275,7 @@ TEST(PQTree, EveryFamilyOnUpTo4) {
 }
 
 // A family that does not fit has a subset that fits and one more set that does
-// not, so no family is left out.
+// not, so the test covers all families.
 TEST(PQTree, EveryFamilyOn5) { EXPECT_GT(extendAll(5, 26, true), 90000); }
 
 TEST(PQTree, ThreeSubsetsOf6And7) {

@@ -156,7 +156,7 @@ TEST_F(BankConflictsTest, CopiesHaveNone) {
 }
 
 // Lanes store every other word of the sums of tensor cores, so each store takes
-// two turns. A share has four such stores, next to loads for 256 elements of k.
+// two turns. A share has four such stores, and loads for 256 elements along k.
 TEST_F(BankConflictsTest, SumsOfTensorCoresHaveOne) {
   for (int64_t sum = 0; sum < 4; ++sum)
     EXPECT_EQ(countConflicts(4,

@@ -491,8 +491,8 @@ TEST_F(BoundsTest, SpecialAngles) {
   });
 }
 
-/// Numbers whose distance to a multiple of pi / 2 is smallest for their
-/// exponents or overall, with the 2 / pi of their exponents.
+/// Multiples of the numbers whose distance to a multiple of pi / 2 is smallest
+/// for their exponents or overall.
 TEST_F(BoundsTest, AnglesNextToMultiplesOfHalfPi) {
   forAllTypes([](auto type) {
     using T = decltype(type);

@@ -319,8 +319,8 @@ func.func @main(%n: i64, %x: i64) -> i64 attributes {batch.entry} {
   expect(program, {4, 3}, {3 * 4 + 2});
 }
 
-// Every optimization reduces stack traffic, both alone and in addition to the
-// others.
+// Every optimization reduces stack traffic, both by itself and in addition to
+// the others.
 TEST_F(RecursionToStackTest, Traffic) {
   StringRef program = R"mlir(
 func.func @f(%n: i64, %a: i64) -> i64 {
