@@ -38,7 +38,7 @@ set(BATCH_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Batch")
 
 get_property(BATCH_RUNTIME_LIBRARIES GLOBAL PROPERTY BATCH_RUNTIME_LIBRARIES)
 batch_installed_libraries(batch_libraries)
-# Users link them as Batch::Pipelines and so on.
+# Users link the libraries as Batch::Pipelines and so on.
 set(batch_targets)
 foreach(library ${batch_libraries})
   string(SUBSTRING ${library} 5 -1 target)

@@ -1,5 +1,5 @@
-# The Debian package. scripts/package deb makes it with `cpack -G DEB` in a build whose
-# CMAKE_INSTALL_PREFIX is /usr (preset debian). It has the files that `cmake --install`
+# The Debian package. scripts/package deb creates it with `cpack -G DEB` in a build whose
+# CMAKE_INSTALL_PREFIX is /usr (preset debian). It contains the files that `cmake --install`
 # installs, and the files that Debian's policy requires.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME batch-compiler)
@@ -37,9 +37,9 @@ batch-compiler: package-name-doesnt-match-sonames *
 batch-compiler: link-to-shared-library-in-wrong-package *
 # Debian has libMLIR in LLVM's own folder.
 batch-compiler: custom-library-search-path RUNPATH /usr/lib/llvm-${llvm}/lib *
-# CPack writes a call next to the trigger.
+# CPack writes a call in addition to the trigger.
 batch-compiler: maintscript-calls-ldconfig *
-# README.md links to it by its name.
+# README.md refers to the file by this name.
 batch-compiler: wrong-name-for-upstream-changelog *
 # The package is not in the Debian archive.
 batch-compiler: initial-upload-closes-no-bugs *

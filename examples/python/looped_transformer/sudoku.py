@@ -9,7 +9,7 @@ CELLS = 36
 ROW = [i // 6 for i in range(CELLS)]
 COLUMN = [i % 6 for i in range(CELLS)]
 BOX = [i // 12 * 2 + i % 6 // 3 for i in range(CELLS)]
-# Bits that two cells share: 1 for a row, 2 for a column, 4 for a box.
+# Relation of two cells as bits: 1 for the same row, 2 for the same column, 4 for the same box.
 RELATION = [[(ROW[i] == ROW[j]) + 2 * (COLUMN[i] == COLUMN[j]) + 4 * (BOX[i] == BOX[j])
              for j in range(CELLS)] for i in range(CELLS)]
 

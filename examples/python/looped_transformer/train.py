@@ -2,10 +2,10 @@
 """train.py FILE [--steps=N] [--puzzles=N]: trains the network of solver.py, in less than two
 minutes on two cores, and writes its weights to FILE.
 
-A step runs the block once for each of 128 puzzles. It learns from the digits that the network then
-predicts, and from its prediction whether they are correct. If it predicts that they are correct, or
-after the last loop, the next puzzle replaces this one. The puzzles are symmetric images of a few
-hundred.
+A step runs the block once for each of 128 puzzles. The step learns from the digits that the network
+then predicts, and from the network's prediction whether these are correct. If the network predicts
+that they are correct, or after the last loop, the next puzzle replaces this one. The puzzles are
+symmetric images of a few hundred puzzles.
 """
 
 import argparse

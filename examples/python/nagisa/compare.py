@@ -44,8 +44,8 @@ def original(folder):
 
 
 def gap(peer, sentence, found):
-    """Returns by how much the words, and their kinds, are worse than the best ones, by
-    nagisa's own scores."""
+    """Returns how much lower nagisa scores these words, and their kinds, than the best words and
+    kinds."""
     import numpy
     utils, model = peer.wakati.__globals__["utils"], peer._model
     text = utils.preprocess(sentence)

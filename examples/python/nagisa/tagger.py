@@ -24,7 +24,7 @@ import dictionary
 import weights
 
 WIDTH, SPELLING = 50, 16  # widths of states: of both networks, and of the spelling LSTM
-END, SINGLE, BEFORE, AFTER = 2, 3, 4, 5  # tags; END, SINGLE: a word ends; others: outside
+END, SINGLE, BEFORE, AFTER = 2, 3, 4, 5  # tags; a word ends at END and SINGLE; others are outside
 
 
 @batch.adt(kind="sequence")
@@ -91,8 +91,8 @@ def lstm(w, name, x, state):
 @batch.function
 def read(text: Text, w, before):
     """Runs the first network, and the Viterbi algorithm from the end. Returns a score for each tag
-    of the letter before, and this letter's best tag for each of these. Also returns a state, and
-    the best tags of the letters after."""
+    of the previous letter, and this letter's best tag for each of these. Also returns a state, and
+    the best tags of the following letters."""
     match text:
         case Text.End():
             return (w["follows"][AFTER], jnp.full(6, SINGLE, jnp.int32), zeros(WIDTH),

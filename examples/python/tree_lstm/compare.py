@@ -6,9 +6,9 @@ installed).
 All use the same weights and trees, and their results for all nodes are compared. Times are CPU and
 wall seconds, from trees of Python objects to NumPy arrays. They are medians over rounds in which
 the programs take turns. A first round does not count. batch-run already has its trees in memory, so
-its time covers inspection, scheduling and execution. Next to it is the time of Batch on trees that
-it has read before. Compilation is separate. The exit code is 1 if a result differs by more than
-rounding.
+its time covers inspection, scheduling and execution. The script also prints the time of Batch on
+trees that it has read before. Compilation is separate. The exit code is 1 if a result differs by
+more than rounding.
 """
 
 import argparse
