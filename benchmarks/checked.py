@@ -38,8 +38,8 @@ def difference(found, wanted):
 
 def compare(found, wanted, decisions, margins=None):
     """Compares lists of {name: array}, one per instance. Returns the largest difference of
-    instances with equal decisions, and the number of instances with other decisions. Other
-    decisions with large margins are an error."""
+    instances with equal decisions, and the number of instances with different decisions.
+    Different decisions with large margins are an error."""
     error, close = 0.0, 0
     for i, (mine, ours) in enumerate(zip(found, wanted)):
         if set(mine) != set(ours):

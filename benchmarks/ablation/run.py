@@ -8,8 +8,8 @@
 Switches off each optimization that is on by default, and switches on each that is off, one at
 a time, and compares with the default. Corresponds to figure 10 of Cortex. For a variant,
 batch-opt runs the passes of the --autobatch table in docs/reference/pipelines.md without one of
-them, or with another option or tuning file, and then --cpu-workers. After that, batch-compile has
-nothing left to run; on a model, it would run the missing pass. The default is made in the same
+them, or with a different option or tuning file, and then --cpu-workers. batch-compile then runs
+no further pass. On a model, it would run the missing pass. The default is compiled in the same
 way. --variants=help lists the variants.
 
 Models run on the first trees of a file (default: the GUM trees of ../shared/data if present,
@@ -31,11 +31,11 @@ assume-finite |a-b| / max(|b|, rms of b) <= 1e-4. The exit code is 1 if they dif
 with the same code as the default does not run, and its ratio is "=". Otherwise, default and
 variant take turns. The ratio of a pair is the time of the variant over that of the default. The
 time is inspect + schedule + execute, a median of --runs. The result is the median over the
-repetitions. Above 1, an optimization helps if it was switched off, and hurts if it was switched
-on. "again" compares the default with itself: ratios no further from 1 are noise. Numbers of
-tasks, batches and barriers, over all mini-batches, do not depend on the machine. The unbatched
-lowering, and the default that it is compared with, use one thread. --add keeps the contents of
-the output file, for a run in pieces. Builds nothing: run scripts/check first.
+repetitions. A result above 1 means that an optimization helps if it was switched off, and hurts if
+it was switched on. "again" compares the default with itself: ratios no further from 1 are noise.
+Numbers of tasks, batches and barriers, over all mini-batches, do not depend on the machine. The
+unbatched lowering, and the default that it is compared with, use one thread. --add keeps the
+contents of the output file, for a run in pieces. Builds nothing: run scripts/check first.
 """
 
 import argparse

@@ -6,7 +6,7 @@
 
 A helper function has a loop that waits in each round. Two programs call it. `chain`
 passes the result of each call to the next one. `fork` passes the input to each call, so
-that the calls wait side by side. The script reports the median CPU seconds of --runs runs
+that the calls wait concurrently. The script reports the median CPU seconds of --runs runs
 of `batch-compile --strategy=lazy`. It compares the two largest numbers of calls if one is
 twice the other. The exit status is 1 if the time grows by a factor of more than --most.
 """

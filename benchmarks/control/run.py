@@ -12,8 +12,8 @@ Examples:
   run.py --overhead --models=blockdrop_given --threads=1         # the cost of control
 
 Needs a Python with NumPy, and with PyTorch and JAX for their columns (python3 -m venv,
-pip install numpy torch jax). The script reports and skips what is missing. Models, parameters
-and inputs are those of models.py, at the sizes of Cocktailer's paper. The instances of a
+pip install numpy torch jax). The script reports missing packages and skips their columns. Models,
+parameters and inputs are those of models.py, at the sizes of Cocktailer's paper. The instances of a
 mini-batch differ. The columns are:
 
   linearize, lockstep, lazy, none, replicate
@@ -28,19 +28,19 @@ mini-batch differ. The columns are:
 Before timing, all outputs are compared with those of our first strategy. Decisions must be
 equal, unless two scores are within 1e-4 of each other, and |a-b| / max(|b|, rms of b) must be
 at most 1e-4. Otherwise, the peer is FAILED, and the exit code is 1. Then all take turns for
---rounds rounds. One that exceeds its share of --minutes gets fewer rounds. When the time is
+--rounds rounds. A program that exceeds its share of --minutes gets fewer rounds. When the time is
 over, the script lists the remaining models. Times are medians in microseconds per mini-batch,
 ours from inspection to results. Ratios are medians of the ratios per round, over the fastest of
 our strategies: below 1 is a loss.
 
 The floor is a sum over steps of the model: a step of a loop for all instances, a layer, a
-convolution, or a height of a tree. Of each, the larger of two times counts: its products at the
-FMA peak, and its reads of weights and caches at the speed of repeated reads of as many bytes.
+convolution, or a height of a tree. For each step, the larger of two times counts: its products at
+the FMA peak, and its reads of weights and caches at the speed of repeated reads of as many bytes.
 batch-peak measures both before and after, and the larger values count.
 
---overhead compares each strategy with a trace, at batch 1: the same operations with the
-decisions of that instance written down, as loops of a constant number of steps and blocks in
-a row, by strategy `linearize`. If control reads no tensors, linearize's plan is the trace.
+--overhead compares each strategy with a trace, at batch 1: the same operations with fixed
+decisions, those of the instance, as loops of a constant number of steps and blocks in a row, by
+strategy `linearize`. If control reads no tensors, linearize's plan is the trace.
 BlockDrop with given probabilities runs with 0, 25, 50, 75 and 100 % of its blocks.
 
 Progress goes to stderr, tables to stdout. --add keeps the contents of the output file.

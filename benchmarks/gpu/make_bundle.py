@@ -16,12 +16,12 @@ The folder contains:
   folder of --tools, unchanged;
 - run.py with its modules.
 
---cpu is for the host code of the objects, which inspects and checks results. A bundle for the
-emulator is small, and for trying out the scripts.
+--cpu specifies the CPU for the host code of the objects, which inspects inputs and checks results.
+A bundle for the emulator is small and serves to try out the scripts.
 
---first-hour adds first_hour.py and what it also runs (programs.py): golden cases of all models
-if ../shared/cases exists, products on tensor cores, and models with control of their own. Then
-the default is --sizes=256, and --models accepts the names of all of these.
+--first-hour adds first_hour.py and its additional programs (programs.py): golden cases of all
+models if ../shared/cases exists, products on tensor cores, and models with control of their own.
+Then the default is --sizes=256, and --models accepts the names of all of these.
 
 Does not build the compiler: run scripts/check first. Compiles BATCH_JOBS models at a time
 (default: 2). Leaves out models that do not compile, and reports an error at the end. Lists the

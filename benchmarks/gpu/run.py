@@ -19,14 +19,14 @@ Before timing, the results of all nodes are compared: with the unbatched code on
 bit between batch sizes, and those of PyTorch with ours. |a-b| / max(|b|, rms of b) must be at
 most the tolerance, else the exit code is 1.
 
-Ours and the peers take turns in each repetition. Times are medians in microseconds per
+Our programs and the peers take turns in each repetition. Times are medians in microseconds per
 mini-batch: the kernel; the host, which inspects and schedules; the copies of inputs, plans and
 all results, with the launch; and the total, with the fastest executor. Ratios are those of
 pairs, peer over our total: above 1, ours is faster. The floor is the larger of two times, over
 that of the kernel: the products at the GPU's f32 rate, and the bytes that must move at its copy
 bandwidth. Next to the kernel's time with executor `device` is its estimate from counts
-(work.py). Stores JSON, and draws it next to it. --add keeps the contents of the output file, for
-a run in pieces. --quick is for trying out: few runs, small batches.
+(work.py). Stores JSON, and a plot in the same folder. --add keeps the contents of the output file,
+for a run in pieces. --quick is for trying out: few runs, small batches.
 """
 
 import argparse

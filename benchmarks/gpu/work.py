@@ -8,13 +8,14 @@
 Needs no GPU. batch-opt reports the work of the blocks of executor `device` in each stage for each
 number of rows (remark Work). A run on the CPU reports the steps of mini-batches. For the steps
 of inner nodes, the levels of trees, the script prints medians and means of rows and of warps with
-work. It prints means of the most shares of products of a warp, the rows copied and weights read by
-all blocks together, barriers of a block, and loads after the barrier of all blocks that wait for
-each other.
+work. It also prints the means of these numbers: the most shares of products that a warp has, the
+rows copied and weights read by all blocks together, barriers of a block, and loads after the
+barrier of all blocks that wait for each other.
 
 Then it prints an estimate of the time of a kernel, for each model and batch, next to the floor
-of the same GPU and the measured time. The floor is the larger of its products and its bytes. It
-also prints the choice of executor `auto` next to the fastest executor. Measured times, the
+of the same GPU and the measured time. The floor is the larger of two times, for the products and
+for the bytes of the kernel. The script also prints the choice of executor `auto` next to the
+fastest executor. Measured times, the
 barrier and the peaks are those of --results (default:
 benchmarks/results/gpu-2026-11-27.json). Estimates are sums over stages, of cycles that batch-opt
 counts. Nothing is fitted to the measured times (CONSTANTS, lib/Codegen/GPU/WorkCounts.cpp).
@@ -90,7 +91,8 @@ class Model:
 
     def levels(self, batch):
         """Returns (counts, rows) for each step of the kernel with the most steps: that of
-        inner nodes. They are those of its first stage with products, or of the first stage."""
+        inner nodes. The counts are those of the first stage with products, or of the first
+        stage if none has products."""
         steps = [step for plan in self.steps[batch] for step in plan]
         most = collections.Counter(name for name, _ in steps).most_common(1)[0][0]
         found = []

@@ -6,8 +6,8 @@
   run.py --overheads [as above, without --hidden, --batches, --peers]
 
 Needs a Python with NumPy, and with PyTorch and DyNet for their columns (python3 -m venv,
-pip install numpy torch dynet38). The script reports and skips what is missing. Models,
-parameters and inputs are those of models.py. The peers:
+pip install numpy torch dynet38). The script reports missing packages and skips their columns.
+Models, parameters and inputs are those of models.py. The peers:
 
   torch eager      PyTorch, one instance at a time, in the usual style
   torch hand       PyTorch, batched by hand as by an expert (torch_models.py,

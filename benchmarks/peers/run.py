@@ -31,8 +31,8 @@ cases. The JSON has all repetitions. --add keeps the contents of the output file
 pieces.
 
 The peers are as fast as their public, eager interfaces allow by hand: weights are fused and
-transposed beforehand, buffers are reused, views are made in advance, Python only calls, and
-inference mode is on. torch.compile, and its packing of weights for the BLAS, was not tried.
+transposed beforehand, buffers are reused, views are made in advance, Python code only makes calls,
+and inference mode is on. torch.compile, and its packing of weights for the BLAS, was not tried.
 """
 
 import argparse

@@ -13,7 +13,7 @@ OTHER is a folder in which scripts/python-environment has made build/python. Bot
 the batch-compile of this tree. The trees take turns for --rounds rounds, each in its own process:
 
   import    a new Python that runs `import batch`, and one that runs `import jax, batch`
-  call      batch.vmap(f) with arrays of JAX, on one core, for --seconds: the time of a call
+  call      batch.vmap(f) with JAX arrays, on one core, for --seconds: the time of a call
 
 Times are medians of the rounds. Ratios are medians of the ratios per round, this tree over the
 other: above 1 is a loss.

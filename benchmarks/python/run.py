@@ -17,7 +17,7 @@ that differ by a factor of two or much more. The variants are:
   vmap               jax.jit(jax.vmap(f))
   map                jax.jit of jax.lax.map over f: one by one, compiled
 
-Each is a call from Python with arrays of JAX, until its results are there. For each number of
+Each is a call from Python with JAX arrays, until its results are available. For each number of
 threads, one process runs JAX and the package on as many cores. Results are compared with those of
 vmap: "agree" is the number of instances that agree. At least 90 % must agree, since escape times
 depend on the last bit. Then all take turns for --rounds rounds of --seconds each. Times are medians

@@ -5,7 +5,7 @@
          [--target=0.8] [--peers=batch,numpyro,blackjax] [--output=FILE] [--add]
 
 Needs a Python with the package, NumPyro, ArviZ, and for its column BlackJAX (pip install
-blackjax). The script reports and skips what is missing.
+blackjax). The script reports missing packages and skips their peers.
 
 All get the same models (models.py) in double precision, the same number of warm-up transitions
 with a diagonal mass matrix, the same number of draws, and the same target acceptance. Each runs all

@@ -25,10 +25,10 @@ The table has medians per mini-batch, and the JSON also minima:
   copy bandwidth;
 - "levels": the share of a third floor, level by level the larger of its products at the FMA peak
   and its weights at the speed of repeated reads of as many bytes;
-- "model": the share of levels and activations together, at the speed of TreeRNN's;
+- "model": the share of levels and activations together, at the speed of the activations of TreeRNN;
 - "batching", on one thread: the time of the unbatched lowering over the total. It runs the same
   kernels one task at a time on one thread;
-- "threads", on more threads: the total on one thread over theirs;
+- "threads", on more threads: the total on one thread over the total on these threads;
 - "overheads", in microseconds, measured first: a run of a tree of one leaf, and a step of one task,
   after which all workers wait for each other.
 
