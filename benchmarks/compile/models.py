@@ -37,7 +37,7 @@ MODELS = {
 
 
 def timed(command):
-    """Returns CPU seconds and seconds on the clock of a process."""
+    """Returns the CPU seconds and the wall seconds of a process."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -410,7 +410,7 @@ def sanitizer(hour):
 
 
 def needs(hour, part, name):
-    """Returns whether a tool is on the PATH, to which main() adds the folders of CUDA."""
+    """Returns whether a tool is on the PATH, to which main() adds the CUDA folders."""
     if shutil.which(name):
         return True
     print("%s: there is no %s" % (part, name))

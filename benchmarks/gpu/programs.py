@@ -134,7 +134,7 @@ def tensor_cores(options, entries):
 
 
 def control(options):
-    """Yields the same for models with control of their own."""
+    """Yields the same for models whose control does not follow a structure."""
     for model, (small, checked) in CONTROL.items():
         if options.models and model not in options.models:
             continue

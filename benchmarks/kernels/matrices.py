@@ -243,7 +243,7 @@ def run_layer(torch, batch):
 
 
 def run_jax_layer(jax, batch):
-    """Returns the same layer. Parameters are arguments, as in our program."""
+    """Returns the same layer in JAX. Parameters are arguments, as in our program."""
     np = jax.numpy
 
     def normalize(x, scale, shift):

@@ -150,7 +150,7 @@ class Speculative(Model):
     def flops(self, s, inputs, outputs, tasks):
         h, layer, total = s["H"], 24 * s["H"] ** 2, 0
         for i, o in zip(inputs, outputs):
-            # All words of a prompt except the last. Their last layer only has keys and values.
+            # All words of a prompt except the last. Their last layer only needs keys and values.
             length = len(i["tokens"]) - 1
             total += length * (3 * layer + 2 * 4 * h * h + 3 * 2 * length * h)
             for accepted in o["accepted"]:
@@ -305,7 +305,7 @@ class Nested(Model):
         h = s["H"]
         edges = sum(int(o["counts"].sum()) for o in outputs)
         nodes = sum(len(o["counts"]) for o in outputs)
-        # The products of a node for its edges are computed once.
+        # A node computes its part of the products for its edges once.
         return nodes * 16 * h * h + edges * 2 * h * h
 
 

@@ -510,7 +510,7 @@ class Nested(Net):
                          torch.cat([p["b_z"], p["b_r"]]))
         self.keep_linear("n", p["W_n"], p["b_n"])
         self.keep_linear("o", p["node.W"], p["node.b"])
-        # The products of a node for its edges are computed once.
+        # A node computes its part of the products for its edges once.
         self.keep_linear("eo", p["W_e"][:, :self.size], p["b_e"])
         self.keep(U=p["W_e"][:, self.size:], U_t=p["W_e"][:, self.size:].T)
 

@@ -63,8 +63,8 @@ Lattice workloads::randomLattice(std::mt19937_64 &random, int32_t characters) {
 
 void workloads::fillIn(Structures &structures, uint64_t seed, int32_t count) {
   std::mt19937_64 random(seed);
-  // Like sentences, mostly short and sometimes long: `least` plus a geometric
-  // number.
+  // Lengths resemble those of sentences, mostly short and sometimes long:
+  // `least` plus a geometric number.
   auto length = [&](int32_t least, int32_t mean) {
     int32_t length = least;
     while (length < 6 * mean && below(random, mean - least + 1) != 0)

@@ -40,7 +40,7 @@ namespace {
   std::exit(1);
 }
 
-/// Returns processor time, because others may also use this machine.
+/// Returns processor time, because other processes may share this machine.
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Structures for learning, and others for measurements.

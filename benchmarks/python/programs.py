@@ -52,7 +52,7 @@ def newton(n, generator):
 
 @program
 def collatz(n, generator):
-    """Only whole numbers; about 10 to 350 rounds."""
+    """Computes with integers only; about 10 to 350 rounds."""
     def f(start):
         def step(state):
             value, rounds = state
@@ -195,7 +195,7 @@ def gru(n, generator):
 
 @program
 def condition(n, generator):
-    """One lane in eight takes a side of 20 layers, the others a side of one layer."""
+    """One lane in eight takes a branch of 20 layers, the others a branch of one layer."""
     hidden = 128
     w = matrix(generator, hidden, hidden)
 

@@ -1,4 +1,4 @@
-"""Calls of batch.vmap with other parts of JAX: devices, transformations, memory of arrays."""
+"""Calls of batch.vmap with other JAX features: devices, transformations, memory of arrays."""
 
 import gc
 import weakref

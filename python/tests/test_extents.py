@@ -41,7 +41,7 @@ def add_row(total, row, x):
     return total + row.sum() * (2 if x.shape[0] == 3 else 1), None
 
 
-# Decided in Python: the code has a path for 0, 1, 2, 3 and more rows.
+# Python decides these: the code has a path for 0, 1, 2, 3 and more rows.
 DECIDED = {
     "n > 0": lambda x, n: 1 if n > 0 else 2,
     "n >= 1": lambda x, n: 1 if n >= 1 else 2,
@@ -89,7 +89,7 @@ DECIDED = {
     "cond": lambda x, n: lax.cond(n == 0, lambda: jnp.float32(0), lambda: x.mean()),
     "sum / max(n, 1)": lambda x, n: x.sum() / max(n, 1),
     "mean if n else 0": lambda x, n: x.mean() if n else 0.0}
-# Computed when the code runs, on one path.
+# The compiled code computes these when it runs, on one path.
 COMPUTED = {
     "n // 2": lambda x, n: n // 2,
     "n % 2": lambda x, n: n % 2,
@@ -305,7 +305,7 @@ def test_path_that_raises_in_map():
 @batch.function
 def strict_rose(t: Rose) -> batch.tensor():
     rows = t.kids.map(strict_rose)
-    # pytest would rewrite an assertion, and ask other questions.
+    # pytest would rewrite an assertion so that it asks other questions.
     if not rows.shape[0] > 0:
         raise AssertionError
     return rows.sum()

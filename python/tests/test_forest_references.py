@@ -89,7 +89,7 @@ def call(read, error, things, times):
 
 @pytest.mark.parametrize("error, read", READS.values(), ids=READS)
 def test_reading_keeps_nothing(error, read):
-    """A leak grows in each round; caches of JAX grow only in the first ones."""
+    """A leak grows in each round; JAX caches grow only in the first ones."""
     things = Things()
     call(read, error, things, 20)
     counts, blocks = things.counts()

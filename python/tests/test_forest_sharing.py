@@ -1,4 +1,4 @@
-"""Nodes that occur in several places: which are one node, and which row belongs to which."""
+"""Nodes that occur in several places: which are one node, and which row belongs to which node."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ import batch
 
 @pytest.fixture
 def join():
-    """A node with the same child twice, and an equal one."""
+    """A node that has the same child twice, and an equal child."""
     twin = Graph.Leaf(1)
     return Graph.Join([twin, twin, Graph.Leaf(1)], 2)
 

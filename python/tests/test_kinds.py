@@ -1,4 +1,4 @@
-"""Programs of each kind that users of JAX write: batch.vmap against jax.vmap."""
+"""Programs of each kind that JAX users write: batch.vmap against jax.vmap."""
 
 import jax
 import pytest

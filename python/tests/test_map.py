@@ -274,7 +274,7 @@ def test_error_has_a_location():
 # --- interrupts --------------------------------------------------------------------------
 
 def forever(v):
-    """Loops without an end for positive numbers."""
+    """Loops forever for positive numbers."""
     return lax.while_loop(lambda s: s[0] >= 0, lambda s: (s[0] * 1, s[1] + 1), (v, 0))
 
 

@@ -16,7 +16,7 @@ ROSES = [rose, Rose.rose(5, [])]
 
 
 def name_of(kind):
-    """Name of the type that JAX has for int or float."""
+    """Returns the name of the JAX type for int or float."""
     return jnp.result_type(kind).name
 
 

@@ -1,4 +1,4 @@
-"""Rules that replace primitives of JAX compute the same as JAX: shapes, types, edge values.
+"""Rules that replace JAX primitives compute the same as JAX: shapes, types, edge values.
 
 The expanded function runs only in JAX, without the compiler.
 """
@@ -218,7 +218,7 @@ def test_float64(name, shape):
 
 
 def test_cholesky_with_infinite_pivot():
-    """The factor must not look like a finite one."""
+    """An infinite pivot must not lead to a finite factor."""
     infinite = jnp.diag(jnp.asarray([numpy.inf, 1, 1], jnp.float32))
     expanded = expand(jax.make_jaxpr(jnp.linalg.cholesky)(infinite))
     found = jax.jit(core.jaxpr_as_fun(expanded))(infinite)[0]

@@ -33,7 +33,7 @@ STEP, SEES, ENDS, AVERAGES = 1, 2, 4, 8
     (19, []),
     (1, [])])
 def test_windows(warmup, bounds):
-    """The first window starts at the first bound; each window ends at a further one."""
+    """The first window starts at the first bound, and each window ends at one of the others."""
     bits = schedule(warmup)
     assert len(bits) == warmup
     assert (bits & STEP).all()

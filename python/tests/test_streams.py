@@ -157,7 +157,7 @@ def test_elements_are_read_as_they_are_needed(readers):
     # The map reads nothing, and starts no thread, before the first result.
     assert (requests.count, readers()) == (0, [])
     next(results)
-    time.sleep(0.3)  # time to read as many as it may
+    time.sleep(0.3)  # time to read as many elements as it may
     assert 1 <= requests.count <= 1 + 2 * 3
     for _ in range(20):
         next(results)
@@ -371,7 +371,7 @@ def test_interrupt_ends_iterator_that(interrupted, name):
 
 
 def test_interrupt_takes_less_than_200_ms(interrupted):
-    """One of several is enough: the machine may be busy."""
+    """One fast interrupt of several is enough: the machine may be busy."""
     assert min(process.seconds for process in interrupted.values()) < 0.2
 
 

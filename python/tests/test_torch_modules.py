@@ -53,7 +53,7 @@ def same_random_numbers():
         "TransformerEncoderLayer_norm_first", "MultiheadAttention", "image_classifier",
         "convolution_1d", "Bilinear"])
 def test_module(make, shapes):
-    """A list among the shapes makes a tuple of tensors."""
+    """A list among the shapes specifies a tuple of tensors."""
     compare(make(), *[tuple(torch.randn(*part) for part in shape)
                       if isinstance(shape, list) else torch.randn(*shape)
                       for shape in shapes])
@@ -172,7 +172,7 @@ def test_vmap(tree):
 
 def test_vmap_of_loop(tree):
     def steps(word, a, b):
-        """Repeats the cell, as often as the state and the word of each lane require."""
+        """Repeats the cell as often as the state and the word of each lane require."""
         def body(s):
             now = tree.again(word, (s[0], s[1]), (s[1], s[0]))
             return now["h"], now["c"], s[2] + 1

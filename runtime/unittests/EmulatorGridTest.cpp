@@ -225,7 +225,7 @@ TEST_F(ClusterTest, WrongNeighbors) {
               [](Gpu gpu) {
                 gpu.storeShared(0, 0, "w");
                 clusterWait(gpu);
-                // Not a mapped address: kernels must not rely on the stride.
+                // The address is not mapped: kernels must not use the stride.
                 int32_t *other = gpu.shared(0) + (gpu.block() % 2 ? -320 : 320);
                 gpu.load(other, "direct", BATCH_SPACE_SHARED);
               },

@@ -239,7 +239,7 @@ TEST(Memo, AgreesWithMap) {
   }
 }
 
-// Far more addresses than memory; few are written.
+// Reserves many more addresses than there is memory, and writes to few.
 TEST(Buffer, Addresses) {
 #ifdef __SANITIZE_THREAD__ // has fewer addresses itself
   constexpr size_t bytes = size_t(1) << 36;

@@ -277,7 +277,7 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Two functions over one type, in turns: a pass would run both at every node.
+// Two functions over one type take turns: a pass would run both at every node.
 
 rec.adt @Chain {
   rec.variant @end(x: tensor<4xf32>)

@@ -144,8 +144,8 @@ def dense_inputs():
 
 
 def strided_inputs():
-    """Returns the same values: x by columns and backwards, one limit between two
-    others."""
+    """Returns the same values in other strides: x by columns and backwards, and limits
+    with other numbers between them."""
     memory = [0.0] * (2 * WIDTH * N)
     for i, r, c in itertools.product(range(N), range(2), range(WIDTH)):
         memory[(c * 2 + r) * N + (N - 1 - i)] = rows[(i * 2 + r) * WIDTH + c]
@@ -550,7 +550,7 @@ for strategy, level in UNITS:
                      0.05)
             session.run(dense_inputs(), cancellation)
             checks.expect(what + ": the same after that", same(session, wanted))
-        # Cancellation at any moment of runs that end
+        # Runs that end may be cancelled at any moment.
         good = True
         for i in range(30):
             library.calls.batchCancellationReset(cancellation)

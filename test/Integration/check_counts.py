@@ -93,7 +93,7 @@ for least in (1, 3, 10, 10 ** 6):
     checks.equal(what + "barriers", found and found["barriers"],
                  sum(a or b for a, b in zip(shared, shared[1:])))
 
-# Small cells, one tree at a time, share nothing. Large cells share everything.
+# For one tree at a time, workers share no batch of small cells, and each batch of large ones.
 for size, share in ((16, False), (256, True)):
     program = compiled("treefc", size)
     one, two = (checks.run("run treefc %d on %d threads" % (size, threads),

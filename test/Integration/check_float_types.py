@@ -363,7 +363,7 @@ def check_emulator(what, kind, source, inputs, wanted, strategy):
     """Checks that a mini-batch and single instances return the same, correct bits."""
     what += " on the emulator"
     program = compiled(what, source, strategy, "--device=emulator")
-    # Sums have another order there.
+    # The emulator computes sums in another order.
     more = ["--check-unbatched=%g" % (8 * unit(kind, 1.0)), "--blocks=4"]
     one = program and ran(what, program, inputs, 1, 1, *more)
     if one:

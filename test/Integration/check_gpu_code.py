@@ -36,8 +36,8 @@ INSTANCES = ("attention", "seq2seq", "nasrnn", "nasrnn_add", "lstm10")
 BLOCK, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
                                   "level=device instances=1", "level=device",
                                   "level=auto")
-# The most bytes of spilled registers that a thread stores and loads in all of its code.
-# Twenty rows that the loop of lstm10 carries take forty.
+# The maximum numbers of bytes of spilled registers that a thread stores and loads, in all
+# of its code. The twenty rows that the loop of lstm10 carries take forty registers.
 SPILLS = {("seq2seq", ONE): (16, 16), ("seq2seq", SET): (16, 16),
           ("seq2seq", AUTO): (16, 16),
           ("lstm10", CLUSTER): (16, 16), ("lstm10", ONE): (64, 96),

@@ -80,8 +80,8 @@ def live_mvrnn():
 
 
 def live_dagrnn():
-    """A node's own task reads its product with its word, and has an output as its
-    result."""
+    """Each node's task reads the product with the node's word, and its result is an
+    output."""
     levels, nodes = collections.Counter(), 0
     for dag in DAGS:
         depth = []

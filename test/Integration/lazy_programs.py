@@ -199,8 +199,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
 }
 """
 
-# Two ways not to end, if the first input is above 1: a loop, and a recursion whose tail
-# calls need no stack
+# A program that does not end if the first input is above 1, in one of two ways: a loop, or
+# a recursion whose tail calls need no stack
 ENDLESS = """
 !vec = tensor<16xf32>
 func.func private @again(%h: !vec, %n: i64) -> i64 {

@@ -406,7 +406,7 @@ class Program:
                                   self.vector), function, name, self.zero)
 
     def read_prefix(self, block, source):
-        """Reads as many rows as an index, and one more."""
+        """Reads n rows and one more, where n is an index."""
         g, rows, first = self.g, source.shape[0], self.g.randrange(2)
         one = self.constant(block, 1)
         count = self.op(block, "arith.addi {}, {} : index", lambda a, b: a + b,

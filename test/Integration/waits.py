@@ -45,8 +45,8 @@ def berxit(outputs, instance):
 
 
 def moe(outputs, instance):
-    """In each of two layers, the gates of all tokens are computed before the first pick
-    is a wait, so the others exist. The experts of the last layer remain."""
+    """In each of two layers, the first pick is a wait. The gates of all tokens are computed
+    before it, so no other pick waits. The experts of the last layer remain."""
     return 2 if len(outputs["%d.route" % instance][2]) else 0
 
 

@@ -98,7 +98,7 @@ def main():
 
 
 def differs_from_torch(options, trees, wanted):
-    """Returns whether the results of PyTorch differ."""
+    """Returns whether the PyTorch results differ."""
     import ast
     import ast_encoder
     import numpy

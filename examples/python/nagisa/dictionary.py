@@ -55,8 +55,8 @@ class Dictionary:
         kinds = numpy.zeros((len(self._kinds), MOST_KINDS), numpy.int32)
         for row, numbers in zip(kinds, self._kinds):
             row[:len(numbers)] = numbers
-        # For the second network, word 0 and kind 0 mean that there is none. The row `none` has
-        # zeros for both networks.
+        # For the second network, word 0 and kind 0 mean "none". The row `none` has zeros for
+        # both networks.
         words = numpy.array(self._words, numpy.int32)
         none = len(network["word"])
         words[words == 0] = none

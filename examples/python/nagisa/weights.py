@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """weights.py: downloads nagisa's wheel if it is not in the cache, and reads its weights.
 
-nagisa (https://github.com/taishi-i/nagisa, MIT License) has them in its wheel of 22 MB. The wheel
-is unpacked in the cache, not installed, because installation would also install DyNet for training.
+The weights are in the wheel of nagisa (https://github.com/taishi-i/nagisa, MIT License), of 22 MB.
+The wheel is unpacked in the cache, not installed, because installation would also install DyNet
+for training.
 """
 
 import glob

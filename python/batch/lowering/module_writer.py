@@ -290,7 +290,7 @@ class ModuleWriter:
                 if extents:  # take_extents() searches a single function
                     passmanager.PassManager.parse(INLINE).run(module.operation)
             except ir.MLIRError as error:
-                reason = re.search(r"error: .*?: ([^:\n]+)", str(error))  # after the location
+                reason = re.search(r"error: .*?: ([^:\n]+)", str(error))  # without the location
                 raise LoweringError(f"{describe_place(equations[0])}jaxlib cannot lower {names}: "
                                     f"{reason[1] if reason else error}") from None
             left = set()

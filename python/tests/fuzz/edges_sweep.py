@@ -30,7 +30,7 @@ UNSIGNED = [f"uint{n}" for n in (8, 16, 32, 64)]
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 TYPES = ["bool"] + SIGNED + UNSIGNED + FLOATS
 ROUNDED = {"float64": 1e-10, "float32": 1e-5, "bfloat16": 1e-2, "float16": 2e-3}
-SECONDS = 900  # for the operations of one type, in one form
+SECONDS = 900  # limit for the operations of one type, in one form
 
 
 def edges(dtype):

@@ -25,7 +25,7 @@ from support import comparison
 import batch
 from fuzz import workers
 
-SECONDS = 900  # for the programs under one option
+SECONDS = 900  # limit for the programs under one option
 
 
 def _normal(seed, *shape):

@@ -54,8 +54,8 @@ func.func @exp_double(%x: vector<8xf64>) -> vector<8xf64> {
 
 // -----
 
-// tanh: half of expm1 divided by itself plus one, which never exceeds 1. The
-// sign of the argument comes last, so that -0 remains -0.
+// tanh: h / (h + 1), where h is half of expm1. It never exceeds 1. The sign of
+// the argument comes last, so that -0 remains -0.
 // CHECK-LABEL: func.func @tanh_vector
 // CHECK-SAME:    %[[X:.*]]: vector<16xf32>
 func.func @tanh_vector(%x: vector<16xf32>) -> vector<16xf32> {

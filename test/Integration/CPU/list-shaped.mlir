@@ -34,7 +34,7 @@ module attributes {batch.sizes = {H = 16 : index}} {
     rec.variant @leaf(words: !words)
     rec.variant @node(weights: !rec.list<f32>, kids: !trees)
   }
-  // Constructed by the program, and walked by it.
+  // The program constructs these values and walks them.
   rec.adt @States {
     rec.variant @last()
     rec.variant @state(h: !vec, rest: !states)

@@ -42,7 +42,7 @@ class Value:
 value = Value()  # no trees
 value.print(value.trees([]))
 
-value = Value()  # trees without words and without trees
+value = Value()  # trees without words or subtrees
 value.print(value.trees([value.leaf(0), value.node(value.trees([]), 0)]))
 
 value = Value()  # lists that share their rests, and nodes

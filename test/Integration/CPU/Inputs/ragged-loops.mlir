@@ -33,7 +33,7 @@ func.func @main(%seq: !rows {batch.name = "seq"}, %at: tensor<3xi64> {batch.name
     scf.yield %b : !row
   }
 
-  // The largest of rows after adding a row to them.
+  // The maximum of the rows, after a row is added to each of them.
   %s = scf.for %i = %c0 to %n step %c1 iter_args(%a = %zero) -> (!row) {
     %more = tensor.empty(%n) : !rows
     %moved = linalg.generic {indexing_maps = [#rows, #columns, #rows],
