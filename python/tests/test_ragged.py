@@ -75,7 +75,7 @@ def test_array_for_lists_of_lists():
 
 
 @pytest.mark.parametrize("arrays, text", [
-    ([], "requires at least one array; use Ragged(values, offsets) for no instances"),
+    ([], "requires at least one array; use Ragged(values, offsets) for an empty batch"),
     ([[1], 2.0], "array 1 is a scalar; expected an array of rows"),
     ([[[1]], [[1, 2]]],
      "array 1 has type int64[1, 2], and array 0 has type int64[1, 1]; only the first extent"),

@@ -239,7 +239,7 @@ struct StageOperatorsPass
   void runOnOperation() override {
     if (vectorBits < 128 || (vectorBits & (vectorBits - 1))) {
       batch::emitOptionError(
-          &getContext(), "vector-bits must be a power of two of at least 128");
+          &getContext(), "vector-bits must be a power of two and at least 128");
       return signalPassFailure();
     }
     if (failed(target == StageTarget::CPU ? stageForCPU() : stageForGPU()))

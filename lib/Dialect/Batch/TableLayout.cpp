@@ -346,9 +346,10 @@ LogicalResult Primitives::apply(StringRef text) {
         numbers.push_back(number);
     }
     if (words.empty() || numbers.size() != words.size())
-      return emitError() << "cannot parse '" << text
-                         << "'; expected split(DIM, FACTOR), reorder(DIM, "
-                            "...) or fuse(DIM, NEXT), or only next_to(@TABLE)";
+      return emitError()
+             << "cannot parse '" << text
+             << "'; expected split(DIM, FACTOR), reorder(DIM, "
+                "...) or fuse(DIM, NEXT), or next_to(@TABLE) by itself";
     text = text.drop_front(close + 1);
     bool two = numbers.size() == 2;
     LogicalResult done = success();
@@ -362,8 +363,8 @@ LogicalResult Primitives::apply(StringRef text) {
       return emitError()
              << "invalid primitive '" << name << "(" << numbers
              << ")'; expected split(DIM, FACTOR) with FACTOR at least 1, "
-                "reorder(DIM, ...) or fuse(DIM, NEXT), or only "
-                "next_to(@TABLE)";
+                "reorder(DIM, ...) or fuse(DIM, NEXT), or "
+                "next_to(@TABLE) by itself";
     if (failed(done))
       return failure();
   }

@@ -535,9 +535,9 @@ static Type verifyListShaped(Operation *op, AdtType type,
   if (!shape) {
     op->emitOpError("walks a value of ADT ")
         << type.getName()
-        << ", which is not list-shaped; a list-shaped ADT has two variants, "
-           "one without a field of its own type and one with two fields, of "
-           "which exactly one has its own type";
+        << ", which is not list-shaped; a list-shaped ADT has two variants: "
+           "one without fields of the ADT's type, and one with two fields, "
+           "exactly one of which has the ADT's type";
     return {};
   }
   return shape->getElementType();

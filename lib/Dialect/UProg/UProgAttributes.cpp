@@ -115,7 +115,7 @@ LogicalResult StagingAttr::verify(EmitError emitError, StageTarget,
                                   int64_t vectorBits, int64_t lanes) {
   if (vectorBits < 128 || !llvm::isPowerOf2_64(vectorBits))
     return emitError()
-           << "'vector_bits' must be a power of two of at least 128";
+           << "'vector_bits' must be a power of two and at least 128";
   if (lanes < 1 || !llvm::isPowerOf2_64(lanes) || lanes * 32 > vectorBits)
     return emitError() << "'lanes' must be a power of two, and each must have "
                           "at least 32 of the "
@@ -283,8 +283,9 @@ static LogicalResult verifyReduction(Operation *op, Attribute how) {
     return op->emitOpError(
         "has 'uprog.reduction', but is not a reduction in a stage");
   if (isa<InPlaceAttr>(how) && linalgOp.getNumReductionLoops() != 1)
-    return op->emitOpError("is read in place, but reduces along more than one "
-                           "dimension");
+    return op->emitOpError(
+        "reads its operands in place, but reduces along more than one "
+        "dimension");
   if (!isa<ReducedAttr>(how) && linalgOp.getNumDpsInputs() != 2)
     return op->emitOpError("is not a contraction of two inputs");
   return verifyInnerDims(op, how);

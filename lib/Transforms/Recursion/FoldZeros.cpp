@@ -146,12 +146,13 @@ void ZeroFolder::simplify(Operation *op, const ZeroValues &zeros,
       return;
     Value init = product.getDpsInits().front();
     if (assumeFinite) {
-      report("product with zeros removed");
+      report("product with a zero operand removed");
       return replaceBy(init);
     }
     if (!isComputedOnce(product, zeros, sharedness))
       return;
-    report("product with zeros moved out: computed once for all tasks");
+    report(
+        "product with a zero operand moved out: computed once for all tasks");
     OpBuilder builder(op);
     auto type = cast<RankedTensorType>(init.getType());
     auto element = cast<FloatType>(type.getElementType());

@@ -35,7 +35,7 @@ class Ragged:
         arrays = [numpy.asarray(array) for array in arrays]
         if not arrays:
             raise ValueError("Ragged.of() requires at least one array; use Ragged(values, offsets) "
-                             "for no instances")
+                             "for an empty batch")
         first = arrays[0]
         for i, array in enumerate(arrays):
             if array.ndim == 0:

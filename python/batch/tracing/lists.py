@@ -41,7 +41,7 @@ def construct(variant, arguments, named):
         given[name] = value
     if hasattr(variant, "__post_init__"):
         raise TypeError(f"{variant} has a __post_init__, which compiled functions do not run; "
-                        "compute the fields before the call of the constructor")
+                        "compute the fields before you call the constructor")
     operands = []
     for field, (name, kind) in zip(dataclasses.fields(variant),
                                    fields_of(variant._adt)[variant._number]):

@@ -41,8 +41,8 @@ TreeReader::TreeReader(const Descriptor &descriptor, const std::string &path,
   if (descriptor.arguments.size() != 1 ||
       descriptor.arguments[0].type.kind != Type::Adt)
     raise("'", path,
-          "' contains bracketed trees, but the model does not take a single "
-          "ADT value; give its arguments as JSON lines");
+          "' contains bracketed trees, which require a model with exactly one "
+          "argument, an ADT value; give the model's arguments as JSON lines");
   adt = &descriptor.adts[descriptor.arguments[0].type.adt];
 }
 

@@ -3,5 +3,5 @@
 
 // Vectors are halved until one lane is left.
 // CHECK: invalid value 'tpu'; expected 'cpu' or 'gpu'
-// expected-error @unknown {{vector-bits must be a power of two of at least 128}}
+// expected-error @unknown {{vector-bits must be a power of two and at least 128}}
 module {}

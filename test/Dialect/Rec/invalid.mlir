@@ -392,7 +392,7 @@ rec.adt @Tree {
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
 func.func @walk(%t: !rec.adt<@Tree>, %n: index) {
-  // expected-error @+1 {{'rec.fold' op walks a value of ADT @Tree, which is not list-shaped; a list-shaped ADT has two variants, one without a field of its own type and one with two fields, of which exactly one has its own type}}
+  // expected-error @+1 {{'rec.fold' op walks a value of ADT @Tree, which is not list-shaped; a list-shaped ADT has two variants: one without fields of the ADT's type, and one with two fields, exactly one of which has the ADT's type}}
   %m = rec.fold %w: index in %t init(%a = %n) : !rec.adt<@Tree> -> index {
     rec.yield %w : index
   }

@@ -191,7 +191,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4x4xf32> {uprog.operand = #uprog.
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [] -> (tensor<?xf32>) {
     %e = tensor.empty(%n) : tensor<?xf32>
-    // expected-error @+1 {{is read in place, but reduces along more than one dimension}}
+    // expected-error @+1 {{reads its operands in place, but reduces along more than one dimension}}
     %s = linalg.generic {indexing_maps = [#all, #one], iterator_types = ["parallel", "reduction", "reduction"]}
         ins(%x : tensor<?x4x4xf32>) outs(%e : tensor<?xf32>)
         attrs = {uprog.reduction = #uprog.in_place<left = 0, left_stride = 1, right_stride = 1>} {
@@ -378,7 +378,7 @@ module attributes {uprog.packings = [{form = "rows"}]} {}
 
 // -----
 
-// expected-error @+1 {{'vector_bits' must be a power of two of at least 128}}
+// expected-error @+1 {{'vector_bits' must be a power of two and at least 128}}
 func.func private @f() attributes {a = #uprog.staging<cpu, vector_bits = 100, lanes = 1>}
 
 // -----

@@ -2,9 +2,9 @@
 // NAME: :[[#@LINE+59]]:1: error: unknown table 'x' in option 'layout'; expected one of 'output_0', 'node_0'
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: tile(1, 16)'" 2>&1 | FileCheck %s --check-prefix=PRIMITIVE
-// PRIMITIVE: :[[#@LINE+32]]:1: error: table 'output_0': invalid primitive 'tile(1, 16)'; expected split(DIM, FACTOR) with FACTOR at least 1, reorder(DIM, ...) or fuse(DIM, NEXT), or only next_to(@TABLE)
+// PRIMITIVE: :[[#@LINE+32]]:1: error: table 'output_0': invalid primitive 'tile(1, 16)'; expected split(DIM, FACTOR) with FACTOR at least 1, reorder(DIM, ...) or fuse(DIM, NEXT), or next_to(@TABLE) by itself
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split'" 2>&1 | FileCheck %s --check-prefix=TEXT
-// TEXT: table 'output_0': cannot parse 'split'; expected split(DIM, FACTOR), reorder(DIM, ...) or fuse(DIM, NEXT), or only next_to(@TABLE)
+// TEXT: table 'output_0': cannot parse 'split'; expected split(DIM, FACTOR), reorder(DIM, ...) or fuse(DIM, NEXT), or next_to(@TABLE) by itself
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split(3, 16)'" 2>&1 | FileCheck %s --check-prefix=DIMENSION
 // DIMENSION: table 'output_0': dimension 3 of 'split' is out of range; expected 0 (the slot) to 2

@@ -22,7 +22,7 @@ func.func @product(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"},
     -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant dense<0.0> : tensor<4xf32>
   %wx = linalg.matvec ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%b : tensor<4xf32>) -> tensor<4xf32>
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} FoldZeros {{.*}}"product with zeros moved out: computed once for all tasks"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} FoldZeros {{.*}}"product with a zero operand moved out: computed once for all tasks"
   %a = linalg.matvec ins(%U, %zero : tensor<4x4xf32>, tensor<4xf32>) outs(%wx : tensor<4xf32>) -> tensor<4xf32>
   return %a : tensor<4xf32>
 }
