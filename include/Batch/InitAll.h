@@ -12,8 +12,8 @@
 
 namespace mlir::batch {
 
-/// Registers the dialects of this project, the upstream dialects that its
-/// passes need, and the interface implementations that they use.
+/// Registers the dialects of this project, and the upstream dialects and
+/// interface implementations that its passes need.
 void registerAllDialects(DialectRegistry &registry);
 
 /// Registers all passes and pipelines of this project globally, as MLIR does

@@ -15,11 +15,12 @@
 
 namespace mlir::batch {
 
-/// Batched form of a kernel's value: its shape in the operator.
+/// Batched form of a value in a kernel: the shape that the value has in the
+/// operator.
 struct BatchedForm {
   enum Kind {
-    /// Computed only from parameters and constants; same shape as in the
-    /// kernel.
+    /// The value is computed only from parameters and constants, and has the
+    /// same shape as in the kernel.
     Once,
     /// One row per task, along a new leading dimension. A scalar T becomes a
     /// `tensor<?xT>`.
@@ -57,9 +58,9 @@ struct Combiner {
 };
 std::optional<Combiner> matchCombiner(linalg::LinalgOp op);
 
-/// Returns the first op in `op`, or `op` itself, that code generators do not
-/// support. The body of an operator must not contain such an op. Returns null
-/// if they support all ops.
+/// Returns the first op that code generators do not support, among `op` and the
+/// ops in it, or null if there is none. The body of an operator must not
+/// contain such an op.
 Operation *findUnknownCode(Operation *op);
 
 /// Returns the only dynamic dimension of a ragged tensor type.
@@ -79,9 +80,9 @@ public:
   BatchedForm lookup(Value value) const { return forms.lookup(value); }
   /// Returns true if the operator contains `op` unchanged from the kernel.
   bool isCopied(Operation *op) const { return copied.contains(op); }
-  /// Returns true if `position` is unknown when code is generated: it differs
-  /// from task to task, or is computed from parameters. Loop counters are known
-  /// once loops are unrolled.
+  /// Returns true if `position` is unknown when code is generated, because it
+  /// differs from task to task or is computed from parameters. Loop counters
+  /// are known once loops are unrolled.
   bool isUnknown(Value position) const;
   /// Returns true if `op` accesses a tensor at a position that may be out of
   /// range because the position or the extent is unknown when code is
@@ -116,7 +117,7 @@ private:
   void visitSoftmax(linalg::SoftmaxOp op);
   void visitOtherDialect(Operation *op);
 
-  /// Each `check` function returns false after it has recorded an obstacle.
+  /// The `check` functions return false if they have recorded an obstacle.
   bool checkCanBe(Operation *user, Value value, BatchedForm form);
   bool checkJoin(Operation *op, ValueRange operands);
   bool checkLoops(linalg::LinalgOp op);

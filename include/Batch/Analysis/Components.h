@@ -13,9 +13,9 @@
 
 namespace mlir::batch {
 
-/// Returns the strongly connected components of the graph in which `successors`
-/// lists the successors of nodes 0, 1, …. Each component follows its
-/// successors. The nodes of a component are in ascending order.
+/// Returns the strongly connected components of a graph. `successors[n]` lists
+/// the successors of node n. Each component follows its successors. The nodes
+/// of a component are in ascending order.
 SmallVector<SmallVector<unsigned>>
 findComponents(ArrayRef<SmallVector<unsigned>> successors);
 

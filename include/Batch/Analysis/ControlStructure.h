@@ -27,7 +27,7 @@ struct TensorControl {
   Operation *op = nullptr;
   Reason reason = Unstructured;
 
-  /// Returns the reason as the predicate of a sentence about `op`.
+  /// Returns the reason as a predicate with subject `op`: "waits for a tensor".
   StringRef getDescription() const;
 };
 
@@ -90,7 +90,7 @@ struct RecursionClass {
   SmallVector<func::FuncOp> functions;
   /// True if one loop over all nodes, children first, can replace the recursion
   /// (Cortex, section 2: properties P.1 to P.3). The recursion then takes only
-  /// a node of the input and parameters, and visits every node of the data
+  /// parameters and a node of the input, and visits every node of the data
   /// structure.
   bool onePass = false;
   /// Like `onePass`, but a function that calls only itself may also take

@@ -7,13 +7,14 @@
 //
 // Table of times that passes use to choose strategies, levels, loop orders and
 // executors for GPUs. The estimates that `count-rows` prints use separate
-// latencies (WorkCounts.cpp). The GPU is an NVIDIA H200; its results are stored
-// in benchmarks/results/gpu-first-hour-2026-11-27.json. The barriers and the
-// empty step are measured (`barriers` in that file). The host time comes from
-// an earlier measurement. The clock rate, the number of multiprocessors and the
-// cache size are properties of the chip. All other values are fitted to
-// `control` in that file. test/Integration/check_gpu_choices.py compares the
-// estimates with these results.
+// latencies (WorkCounts.cpp). The GPU is an NVIDIA H200. Its results are stored
+// in benchmarks/results/gpu-first-hour-2026-11-27.json. The times of the
+// barriers and of the empty step are measured (`barriers` in that file). The
+// host time comes from an earlier measurement. The clock rate, the number of
+// multiprocessors and the cache size are properties of the chip. All other
+// values are fitted to `control` in that file.
+// test/Integration/check_gpu_choices.py compares the estimates with these
+// results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,12 +25,13 @@ namespace mlir::batch::gpu_times {
 
 /// Cycles of a multiprocessor per nanosecond.
 inline constexpr double kClock = 1.98;
-/// Multiprocessors, each of which runs one block.
+/// Number of multiprocessors. Each one runs one block.
 inline constexpr int kBlocks = 132;
 
 // Nanoseconds.
 
-/// Barrier of all blocks, and barrier of the blocks of a cluster.
+/// Times of a barrier of all blocks, and of a barrier of the blocks of a
+/// cluster.
 inline constexpr double kDeviceBarrier = 1390, kClusterBarrier = 557;
 /// Time of a step without tasks.
 inline constexpr double kStep = 556;

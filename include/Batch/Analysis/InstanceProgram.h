@@ -24,7 +24,7 @@ public:
   func::FuncOp getEntry() const { return entry; }
   /// Returns the strategy of the entry, or `auto` if none has been chosen yet.
   Strategy getStrategy() const;
-  /// Returns all reached functions, in module order.
+  /// Returns all functions that the entry reaches, in module order.
   ArrayRef<func::FuncOp> getFunctions() const { return functions; }
   /// Returns the components, callees before callers.
   ArrayRef<SmallVector<func::FuncOp>> getComponents() const {

@@ -13,12 +13,12 @@
 
 namespace mlir::batch {
 
-/// Properties of the ops in a loop's body that LoopLayers queries.
+/// Properties that LoopLayers queries for the ops in the body of a loop.
 struct LoopTasks {
   /// Returns true for a task: an op that can be in an even layer (0, 2, …)
   /// unless it belongs to a recurrence. A task is in the highest layer among
-  /// the ops that it depends on, or in the next even layer if `multiplies`
-  /// returns true for it.
+  /// the layers of the ops that it depends on, or in the next even layer if
+  /// `multiplies` returns true for it.
   function_ref<bool(Operation *)> isTask;
   /// Returns true for a task that justifies a layer in which all rounds run
   /// together.
@@ -40,12 +40,13 @@ public:
   /// Merges all layers except layer 0 into one layer.
   void mergeRounds();
   /// Replaces the layers with the layers of a wavefront. In a wavefront, each
-  /// op is in a later layer than the other recurrences and tasks whose results
-  /// it reads. All layers except layer 0 run round by round.
+  /// recurrence, and each op outside of recurrences, is in a later layer than
+  /// the others whose results it reads. All layers except layer 0 run round by
+  /// round.
   void separateReaders();
 
-  /// Returns true for an op that any layer can recompute, because it depends
-  /// only on the round and its results are numbers or views.
+  /// Returns true for an op that any layer can recompute. In the loop, the op
+  /// depends only on the number of the round. Its results are numbers or views.
   bool isFree(Operation *op) const { return free.contains(op); }
   /// Returns the layer of an op in the body. The op must not be free.
   unsigned getLayer(Operation *op) const { return layers[numbers.at(op)]; }
@@ -84,7 +85,7 @@ private:
 /// round.
 bool isCounted(Operation *op);
 
-/// Computes the layers of a counted loop before its tensor code is outlined.
+/// Computes the layers of a counted loop whose tensor code is not outlined yet.
 LoopLayers findLayers(LoopLikeOpInterface loop, const TensorCode &code);
 
 } // namespace mlir::batch

@@ -31,8 +31,8 @@ inline constexpr int64_t kFewOperations = 4096;
 /// polynomial.
 inline constexpr int64_t kFunctionSize = 16;
 
-/// Creates the number form of the entry, outside of any module. If there is
-/// none, returns null and stores the reason in `obstacle`.
+/// Creates the number form of the entry, outside of any module. If the entry
+/// has no number form, returns null and stores the reason in `obstacle`.
 OwningOpRef<func::FuncOp> makeNumberForm(const InstanceProgram &program,
                                          std::optional<Obstacle> &obstacle);
 

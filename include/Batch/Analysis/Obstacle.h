@@ -16,11 +16,11 @@ namespace mlir::batch {
 /// Obstacle to a transformation: a location and a reason.
 struct Obstacle {
   Location loc;
-  /// The text of an error at `loc`, such as "'cf.assert' has effects".
+  /// Text of an error at `loc`, such as "'cf.assert' has effects".
   std::string text;
 };
 
-/// Returns the name of an op for the text of an error: "'cf.assert'".
+/// Returns the quoted name of an op, for the text of an error: "'cf.assert'".
 inline std::string describeOp(Operation *op) {
   return ("'" + op->getName().getStringRef() + "'").str();
 }

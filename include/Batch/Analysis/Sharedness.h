@@ -15,7 +15,7 @@ namespace mlir::batch {
 /// Sharing of a value among the instances of a mini-batch.
 struct Sharing {
   enum Kind {
-    Unknown,   ///< not reached
+    Unknown,   ///< not reached by the analysis
     Parameter, ///< a parameter of the entry, passed through calls
     Shared,    ///< computed only from parameters and constants; different calls
                ///< may pass different values

@@ -16,13 +16,13 @@
 
 namespace mlir::batch {
 
-/// Minimum number of operations per instance between two waits for which `lazy`
-/// is preferred to `lockstep`.
+/// Number of operations per instance between two waits from which `lazy` is
+/// preferred to `lockstep`.
 inline constexpr double kOperationsPerWait = 1 << 22;
 
 /// Maximum number of instances in a mini-batch for which `replicate` is
-/// preferred for code over data structures on a CPU, and for loops whose layers
-/// read parameters once for many rounds. With more instances, reading
+/// preferred in two cases: code over data structures on a CPU, and loops whose
+/// layers read parameters once for many rounds. With more instances, reading
 /// parameters once for all instances saves more time than dividing an instance
 /// among units.
 inline constexpr int64_t kFewInstances = 1;
@@ -45,8 +45,8 @@ public:
   /// `replicate`, for at most kFewInstances instances, if findLayeredLoop()
   /// finds a loop;
   /// `linearize`;
-  /// `replicate`, for at most kFewInstances instances, on a GPU, or if
-  /// `lockstep` is legal;
+  /// `replicate`, if there are at most kFewInstances instances, the target is a
+  /// GPU, or `lockstep` is also legal;
   /// `lazy`, with at least kOperationsPerWait operations between two waits;
   /// `lockstep`; `lazy`; `replicate`; `none`.
   Strategy choose(int64_t instances);

@@ -28,10 +28,10 @@ public:
 
   /// For a region argument or a result of control flow, returns the operands
   /// that may become `value`. For a view, returns the viewed operand. Returns
-  /// none for any other value.
+  /// no operands for any other value.
   ArrayRef<OpOperand *> getIncoming(Value value) const;
   /// Returns the values that `value` may be or may view. None of them is a view
-  /// or forwarded by control flow.
+  /// or a value that control flow forwards.
   SetVector<Value> getOrigins(Value value) const;
   /// Returns `values` and all values that may be, or view, one of them.
   SetVector<Value> getAliases(SetVector<Value> values) const;

@@ -23,9 +23,9 @@ class TensorCode {
 public:
   TensorCode(const InstanceProgram &program, const Sharedness &sharedness);
 
-  /// Returns true if a kernel can contain `op`: the op computes tensors, or
-  /// scalars that come from elements of tensors and that only tensor code
-  /// reads.
+  /// Returns true if a kernel can contain `op`. Such an op computes tensors. If
+  /// only tensor code reads the results, it can also compute scalars from
+  /// elements of tensors.
   bool contains(Operation *op) const;
 
   /// Returns true for tensor code that computes scalars.

@@ -17,8 +17,8 @@ struct TaskWork {
   double bytes = 0;       ///< bytes of its own data that it reads and writes
   double sharedBytes = 0; ///< bytes of parameters, which all tasks of a step
                           ///< read
-  /// Subset of `bytes` that is multiplied by parameters. Each unit that
-  /// computes some of the columns reads all of it.
+  /// Bytes among `bytes` that are multiplied by parameters. A unit reads all of
+  /// them, even if it computes only some of the columns.
   double factorBytes = 0;
   double operations = 0; ///< operations on elements
   /// Barriers inside the task: a reduction waits for the reductions on which it
@@ -31,8 +31,9 @@ struct TaskWork {
 /// as not read.
 TaskWork estimateTask(KernelOp kernel);
 
-/// Number of units and the costs of their work in nanoseconds, which scheduling
-/// decisions use. A subclass can estimate the costs or use measurements.
+/// Number of units, and the costs of their work in nanoseconds. Scheduling
+/// decisions use these numbers. A subclass can estimate the costs or use
+/// measurements.
 class UnitCosts {
 public:
   virtual ~UnitCosts() = default;
@@ -57,13 +58,13 @@ public:
 /// Speed of units that run an instance together, and their waiting times.
 struct UnitSpeed {
   int64_t units;
-  double barrier;    ///< barrier of all units, in nanoseconds
-  double begin;      ///< step without work, in nanoseconds
-  double stage;      ///< reduction after a barrier, in nanoseconds
+  double barrier;    ///< time of a barrier of all units, in nanoseconds
+  double begin;      ///< time of a step without work, in nanoseconds
+  double stage;      ///< time of a reduction after a barrier, in nanoseconds
   double bytes;      ///< bytes per nanosecond, from caches
   double farBytes;   ///< bytes per nanosecond, from memory behind the caches
   double cache;      ///< size of the caches of all units, in bytes
-  double operations; ///< operations per nanosecond, on elements
+  double operations; ///< operations on elements, per nanosecond
 };
 
 /// Costs estimated from the speed of units, which are CPU workers, or the

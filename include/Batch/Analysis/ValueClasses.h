@@ -53,7 +53,7 @@ public:
 private:
   bool isParameter(unsigned node) const;
   void mergeNodes(ArrayRef<KernelOp> kernels);
-  /// Returns the class of a node, and creates it if necessary.
+  /// Returns the class of a node, and creates the class if necessary.
   ValueClass &ensureClass(unsigned node);
   void addProducers(ArrayRef<KernelOp> kernels);
   void addParameterRow(unsigned node, int64_t parameter, RankedTensorType type);

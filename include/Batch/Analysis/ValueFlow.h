@@ -32,8 +32,8 @@ public:
 
   explicit ValueFlowWalker(const InstanceProgram &program) : program(program) {}
 
-  /// Calls `visit` for every edge in `function`, op by op, with the edge's op.
-  /// A computed result has an edge from null before the edges from its
+  /// Calls `visit` with every edge in `function` and the op of the edge, op by
+  /// op. A computed result has an edge from null before the edges from its
   /// operands. An operand that a terminator does not forward has a Decide edge.
   void walk(func::FuncOp function, Visitor visit);
 

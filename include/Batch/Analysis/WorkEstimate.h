@@ -12,8 +12,9 @@
 
 namespace mlir::batch {
 
-/// Counts the operations of a tensor op at each point of its iteration space,
-/// such as two for a matrix product. Constants and empty tensors cost nothing.
+/// Counts the operations of a tensor op at each point of its iteration space:
+/// two for a matrix product, for example. Constants and empty tensors cost
+/// nothing.
 int64_t countOperationsPerPoint(Operation *op);
 /// Counts the operations of a tensor op at all points, for one instance.
 /// Extents that are not static count as 1.

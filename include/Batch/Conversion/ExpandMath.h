@@ -14,11 +14,12 @@ class RewritePatternSet;
 namespace batch {
 
 /// Adds patterns that replace `math` ops on f32, f64 and static vectors of them
-/// with arithmetic, except absf, ceil, copysign, floor, fma, roundeven, sqrt
-/// and trunc. `math.ipowi` on integers becomes a loop of `scf`. The description
-/// of batch-expand-math lists the error bounds. NaN, infinities, signed zeros,
-/// overflow to infinity and underflow to zero are exact. No branch depends on
-/// data, and the operations are the same for scalars and every vector width.
+/// with arithmetic. The ops absf, ceil, copysign, floor, fma, roundeven, sqrt
+/// and trunc remain. `math.ipowi` on integers becomes a loop of `scf`. The
+/// description of batch-expand-math lists the error bounds. NaN, infinities,
+/// signed zeros, overflow to infinity and underflow to zero are exact. No
+/// branch depends on data, and the operations are the same for scalars and
+/// every vector width.
 void populateExpandMathPatterns(RewritePatternSet &patterns);
 
 } // namespace batch

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Groups the operators of a static block into batches with the fewest launches
-// of batches and gather copies (ED-Batch, section 3: a grid search over
-// batching orders, then the layout). Does not depend on IR.
+// Groups the operators of a static block into batches so that batches and
+// gather copies need the fewest launches (ED-Batch, section 3: a grid search
+// over batching orders, then the layout). Does not depend on IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,11 +72,12 @@ LayoutProblem layoutProblem(const StaticBlock &block,
                             const OperatorBatches &batches,
                             bool sharedReads = false);
 
-/// Finds batches with the fewest launches of batches and gather copies and,
-/// among these, with the fewest bytes copied. A batch contains all ready
-/// operators of a kind, or a subset in which no two operators have the same
-/// variable as the same operand. If shared reads are free, a batch may also
-/// consist of the operators that share a variable.
+/// Finds the batches that need the fewest launches, including those of gather
+/// copies. Among such batches, finds those that copy the fewest bytes. A batch
+/// contains all ready operators of a kind, or a subset whose operators have
+/// different variables as their first operands, as their second operands, and
+/// so on. If shared reads are free, a batch may also consist of the operators
+/// that share a variable.
 Batching findBatching(const StaticBlock &block,
                       const BatchingOptions &options = {});
 

@@ -28,8 +28,9 @@ struct Variable {
   int32_t space = 0;
 };
 
-/// Batch of operators. `accesses` are its operands and results. Each lists one
-/// variable per operator, in the same order of operators.
+/// Batch of operators. `accesses` are its operands and results. Each access
+/// lists one variable per operator. All accesses have the same order of
+/// operators.
 struct BatchAccesses {
   std::vector<std::vector<int32_t>> accesses;
 
@@ -85,12 +86,12 @@ std::string checkProblem(const LayoutProblem &problem);
 std::optional<Layout> findLayoutWithoutConflicts(const LayoutProblem &problem);
 
 /// Returns the result of findLayoutWithoutConflicts() if there is one.
-/// Otherwise returns a layout that copies the fewest bytes and, among these,
-/// needs the fewest copies. If the problem is large or has many conflicts, adds
-/// accesses greedily instead, those with the most bytes first, and copies each
-/// access that conflicts with earlier ones. Finding a conflict takes a
-/// logarithmic number of attempts, each of which costs as much as a call of
-/// findLayoutWithoutConflicts().
+/// Otherwise returns a layout that copies the fewest bytes and, among such
+/// layouts, needs the fewest copies. If the problem is large or has many
+/// conflicts, adds accesses greedily instead, those with the most bytes first,
+/// and copies each access that conflicts with earlier ones. Finding a conflict
+/// takes a logarithmic number of attempts, each of which costs as much as a
+/// call of findLayoutWithoutConflicts().
 Layout findLayout(const LayoutProblem &problem);
 
 /// Computes the copies that a given order of variables needs. Orders the
@@ -98,9 +99,10 @@ Layout findLayout(const LayoutProblem &problem);
 Layout layoutInOrder(const LayoutProblem &problem, std::vector<int32_t> order);
 
 /// Returns a description of the first error in a layout, or an empty string.
-/// Checks only the orders. It is an error if a variable or an operator does not
-/// occur exactly once, if an access is neither consecutive in the order of its
-/// batch nor copied, or if an access is copied unnecessarily.
+/// Does not depend on how the layout was found. It is an error if a variable or
+/// an operator does not occur exactly once, or if an access is neither
+/// consecutive in the order of its batch nor copied. Unnecessary copies, and
+/// copies with the wrong number of bytes, are also errors.
 std::string verifyLayout(const LayoutProblem &problem, const Layout &layout);
 
 } // namespace batchrt

@@ -37,9 +37,9 @@ public:
 
   /// Keeps only the orders in which `set` is consecutive. If there is no such
   /// order, returns false and leaves the tree unchanged. Visits only nodes that
-  /// the set touches. If all reductions of a tree succeed, they together take
-  /// time linear in the sizes of the sets. Sets `changed` to true if the orders
-  /// of the tree change, and to false otherwise.
+  /// the set touches. If all reductions of a tree succeed, their total time is
+  /// linear in the sizes of the sets. Sets `changed` to true if the orders of
+  /// the tree change, and to false otherwise.
   bool reduce(const std::vector<int32_t> &set, bool *changed = nullptr);
 
   /// Returns one of the orders.
@@ -101,8 +101,8 @@ private:
   /// Run of adjacent pertinent children of a Q node.
   struct Run {
     bool consecutive; ///< true if the run contains all pertinent children
-    /// Neighbors on both sides, or `none` at an end of the Q node, and flags
-    /// that are set if the outermost child of the run is partial on that side.
+    /// For each side: the neighbor of the run, or `none` at the end of the Q
+    /// node, and whether the outermost child of the run is partial.
     Node beyond[2];
     bool partial[2];
   };

@@ -231,8 +231,9 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
 };
 
 /// Builds the pipeline from a program for one instance to `uprog` over batched
-/// tensor code. The result does not depend on a target. A pass leaves a module
-/// that is already lowered further unchanged, so the input may be at any stage.
+/// tensor code. The result does not depend on a target. If a module is already
+/// lowered further, passes leave it unchanged, so the input may be at any
+/// stage.
 void buildAutobatchPipeline(OpPassManager &pm, const AutobatchOptions &options);
 
 /// Builds the pipeline from `uprog` to the LLVM dialect, for a pool of CPU
@@ -241,7 +242,8 @@ void buildCPUWorkersPipeline(OpPassManager &pm,
                              const CPUWorkersOptions &options);
 
 /// Builds the pipeline from `uprog` to one persistent GPU kernel and a host
-/// function that launches it. With a chip, it continues to code for that chip.
+/// function that launches it. With a chip, the pipeline also generates code for
+/// that chip.
 void buildGPUPersistentPipeline(OpPassManager &pm,
                                 const GPUPersistentOptions &options);
 

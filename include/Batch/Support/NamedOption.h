@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Options of passes, pipelines and tools with the values of an enumeration.
+// Options of passes, pipelines and tools that take a value of an enumeration.
 // LLVM also has such options (cl::values), but their errors do not list the
 // values.
 //

@@ -18,7 +18,7 @@ class VariantNumbering;
 namespace mlir::batch {
 
 /// Adds conversions of ADT values, lists and ranked tensors to cells (i64, see
-/// batch-runtime/ABI.h). Scalars and index keep their types, also as elements
+/// batch-runtime/ABI.h). Scalars and indices keep their types, even as elements
 /// and fields. They are converted where a cell is loaded or stored.
 void populateRecToLLVMTypeConversions(TypeConverter &converter);
 
@@ -35,8 +35,8 @@ void populateRecToLLVMConversionPatterns(const TypeConverter &converter,
 LogicalResult checkRecToLLVM(Operation *op);
 
 /// Adds patterns that convert the types of functions, calls, returns, selects
-/// and the control flow of scf. Makes these ops legal only with converted
-/// types.
+/// and the control flow of scf. Makes these ops legal only if their types are
+/// converted.
 void populateFunctionConversionsAndLegality(const TypeConverter &converter,
                                             RewritePatternSet &patterns,
                                             ConversionTarget &target);

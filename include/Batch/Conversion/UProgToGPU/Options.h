@@ -16,8 +16,8 @@ namespace mlir::batch {
 /// batch-choose-executor.
 enum class Executor { Auto, Device, Cluster, Block };
 
-/// Format of a kernel: code in the LLVM dialect, PTX or assembly text, or a
-/// binary that a toolkit creates from the text.
+/// Format of a kernel: LLVM dialect, text (PTX or assembly), or a binary that a
+/// toolkit creates from the text.
 enum class CodeFormat { LLVM, ISA, Bin, Fatbin };
 
 template <>

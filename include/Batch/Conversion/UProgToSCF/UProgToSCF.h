@@ -13,10 +13,9 @@
 
 namespace mlir::batch {
 
-/// Adds patterns that lower the control flow of programs to scf, wherever it
-/// occurs: uprog.for, uprog.branch and uprog.while with the terminators of
-/// their regions. `converter` maps the type of each forwarded value to one
-/// type.
+/// Adds patterns that lower uprog.for, uprog.branch and uprog.while, with the
+/// terminators of their regions, to scf. The ops need not be in a program.
+/// `converter` maps the type of each forwarded value to one type.
 ///
 /// Targets lower the other ops: those that run operators, wait at barriers or
 /// read plans, and also uprog.reduce and uprog.compact, whose work the threads
@@ -24,10 +23,10 @@ namespace mlir::batch {
 void populateUProgToSCFPatterns(const TypeConverter &converter,
                                 RewritePatternSet &patterns);
 
-/// Moves the region of a uprog.reduce into a loop before it, for the pattern of
-/// a target. The loop runs over every `step`th number from `first` (an i64) to
-/// `upper` (an index). Returns the smallest keys, followed by the numbers that
-/// have these keys, all as i64.
+/// Moves the region of a uprog.reduce into a loop before the op. Patterns of
+/// targets call this function. The loop runs over every `step`th number from
+/// `first` (an i64) to `upper` (an index). Returns the smallest keys, followed
+/// by the numbers that have these keys, all as i64.
 SmallVector<Value> makeLeastLoop(uprog::ReduceOp reduce, Value upper,
                                  Value first, int64_t step,
                                  ConversionPatternRewriter &rewriter);

@@ -83,15 +83,15 @@ inline constexpr StringLiteral kReadAttr = "batch.read";
 /// slice: the number of the argument for that operand. The result may be
 /// written into the row of the operand.
 inline constexpr StringLiteral kInPlaceAttr = "batch.in_place";
-/// Attribute of a kernel result: the kernel's steps contain the address of each
-/// task's row.
+/// Attribute of a kernel result: steps of the kernel contain the address of the
+/// result's row for each task.
 inline constexpr StringLiteral kRowListAttr = "batch.row_list";
 /// Attribute of a kernel: the number of bytes that a task copies for inserts
 /// whose results are not marked `batch.in_place`.
 inline constexpr StringLiteral kCopiedBytesAttr = "batch.copied_bytes";
-/// Attribute of a kernel argument. With `batch.shared`: the number of the
-/// entry's parameter. On a ragged argument: the number of its domain. All
-/// arguments of a domain have equal extents.
+/// Attributes of a kernel argument. On an argument with `batch.shared`: the
+/// number of the parameter of the entry. On a ragged argument: the number of
+/// its domain. All arguments of a domain have equal extents.
 inline constexpr StringLiteral kParameterAttr = "batch.parameter";
 inline constexpr StringLiteral kRaggedAttr = "batch.ragged";
 /// Name of the gpu.module with an object's persistent kernel.

@@ -24,8 +24,8 @@ inline bool isElementType(Type type) {
          type.isF64();
 }
 
-/// Returns true for f16 and bf16, and for vectors and tensors of them. These
-/// types only store elements: code computes with f32 and rounds.
+/// Returns true for f16 and bf16, and for vectors and tensors of them. Elements
+/// are only stored in these types: code computes in f32 and rounds the results.
 inline bool is16BitFloat(Type type) {
   Type element = getElementTypeOrSelf(type);
   return element.isF16() || element.isBF16();

@@ -46,7 +46,8 @@ public:
   /// Returns the digits of the indices in a row, beginning with the digits of
   /// the last dimension.
   ArrayRef<Digit> getDigits() const { return digits; }
-  /// Returns the only digit of row dimension `dim`, or null if it is split.
+  /// Returns the only digit of row dimension `dim`, or null if the dimension is
+  /// split.
   const Digit *getOnlyDigit(unsigned dim) const;
   /// Returns the number of elements in a run of the last dimension of the row,
   /// padding included. The elements of a run are adjacent, and runs begin at

@@ -28,9 +28,9 @@ OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
 RankedTensorType getCountedRow(tensor::DimOp dim);
 
 /// Returns the type of the rows from which control flow can read elements of a
-/// parameter of type `tensor`. A row is the whole tensor if its shape is static
-/// or it is a vector, and a row of the first dimension if only the extent of
-/// this dimension is dynamic. Returns null for every other shape.
+/// parameter of type `tensor`. The whole tensor is one row if its shape is
+/// static or it is a vector. If only the first extent is dynamic, each slice
+/// along the first dimension is a row. Returns null for every other shape.
 RankedTensorType getReadRow(RankedTensorType tensor);
 
 /// Returns the name of parameter number `parameter` of the entry, or an empty
@@ -42,9 +42,10 @@ StringRef getParameterName(ModuleOp module, int64_t parameter);
 /// depend on the directory in which it is compiled.
 std::string describePlace(Location loc);
 
-/// Describes the dimension that an index selects, in words: dimension `dim` of
-/// a tensor of type `type`, which is "read" or "written" (`verb`) at `loc`. The
-/// text contains the parameter name `parameter` unless the name is empty.
+/// Returns a description of dimension `dim` of a tensor, for an error about an
+/// index. The tensor has type `type` and is "read" or "written" (`verb`) at
+/// `loc`. The description contains the parameter name `parameter` unless the
+/// name is empty.
 std::string describeDimension(int64_t dim, StringRef parameter, Type type,
                               Location loc, StringRef verb = "read");
 
@@ -53,8 +54,8 @@ std::string describeDimension(int64_t dim, StringRef parameter, Type type,
 std::string describeIndexError(const Twine &what);
 
 /// Returns the `batch.source` of parameter number `parameter`, or of input
-/// tensors if this is -1, with rows of type `row`. If there is no such source,
-/// creates it after the last source, or at the start of the module.
+/// tensors if `parameter` is -1, with rows of type `row`. If there is no such
+/// source, creates it after the last source, or at the start of the module.
 SourceOp getOrCreateSource(ModuleOp module, SymbolTable &symbols,
                            RankedTensorType row, int64_t parameter);
 

@@ -28,16 +28,16 @@ VariantOp lookupVariant(Operation *from, SymbolRefAttr variant,
 VariantOp lookupCase(MatchOp match, unsigned number,
                      SymbolTableCollection &symbolTables);
 
-/// The shape of a list-shaped ADT, as `rec.elements` defines it.
+/// Shape of a list-shaped ADT, as `rec.elements` defines it.
 struct ListShape {
-  VariantOp link;         ///< an element and the rest of the list
+  VariantOp link;         ///< has an element and the rest of the list
   unsigned element, rest; ///< fields of `link`
   VariantOp end;          ///< ends a list; its fields are not elements
 
   Type getElementType() { return link.getFieldType(element); }
 };
 
-/// Returns the shape of a list-shaped ADT, or nothing for other ADTs.
+/// Returns the shape of a list-shaped ADT, or nullopt for other ADTs.
 std::optional<ListShape> getListShape(AdtOp adt);
 
 /// Numbers the variants of all ADTs in a module, in module order from 0, and
@@ -56,7 +56,7 @@ public:
   /// Returns the number of the variant `variant` of `adt`, or -1 if there is
   /// none.
   int64_t getNumber(AdtType adt, FlatSymbolRefAttr variant) const;
-  /// Returns the maximum number of fields of a variant.
+  /// Returns the number of fields of the variant that has the most fields.
   int64_t getMaxFields() const { return maxFields; }
 
 private:

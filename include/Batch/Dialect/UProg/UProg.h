@@ -43,9 +43,9 @@ inline constexpr StringLiteral kResultAttr = "uprog.result";
 /// Attribute of the function of an operator, and of an operator that has code
 /// for a device: its CodeAttr.
 inline constexpr StringLiteral kCodeAttr = "uprog.code";
-/// Attribute of the function in a gpu.module that loads resident parameters:
-/// the level, as a string, of the groups whose blocks divide the parameters
-/// among them.
+/// Attribute of the function that loads the resident parameters of a
+/// gpu.module. The value is a string: the level of the groups whose blocks
+/// divide the parameters among them.
 inline constexpr StringLiteral kLevelAttr = "uprog.level";
 /// Attribute of a module with cluster-level programs: the number of blocks in a
 /// cluster, an i64.
@@ -90,9 +90,9 @@ struct RowAccess {
 
 namespace mlir::uprog {
 
-/// Returns the inner dimensions of the stage that select the matrix which a
-/// reduction reads, or none if there is only one matrix. `reduction` is the
-/// kReductionAttr of the reduction.
+/// Returns the inner dimensions of the stage that select one of several
+/// matrices for a reduction, or none if there is only one matrix. `reduction`
+/// is the kReductionAttr of the reduction.
 llvm::ArrayRef<int64_t> getGroups(Attribute reduction);
 
 /// Operators, keyed by the names of their kernels.

@@ -18,7 +18,7 @@ struct Divergence {
   /// Op that selects a path, or that distributes numbers among the threads of a
   /// unit.
   Operation *control;
-  /// Value that makes the decision differ, or null if the op distributes
+  /// Non-uniform value on which the path depends, or null if the op distributes
   /// numbers.
   Value cause;
   /// Ops that run the program of the queried op, innermost first. `control`
@@ -45,13 +45,11 @@ class Uniformity {
 public:
   Uniformity(ModuleOp module, Level level);
 
-  /// Returns the cause of a value that is not equal on all units of the level,
-  /// or null if the value is equal.
+  /// Returns the cause of a non-uniform value, or null for a uniform value.
   Value findCause(Value value) const { return causes.lookup(value); }
 
-  /// Returns the innermost control flow around `op` that is not equal on all
-  /// units of the level. Also considers control flow around ops that run the
-  /// program of `op`.
+  /// Returns the innermost non-uniform control flow around `op`. Also considers
+  /// control flow around ops that run the program of `op`.
   std::optional<Divergence> findDivergence(Operation *op) const;
 
 private:

@@ -136,8 +136,8 @@ public:
   /// `kernel`.
   void reserveRecords(Value queue, int64_t kernel, Value bytes);
 
-  /// Returns the length of a list cell, its first entry, and the cell made of
-  /// both.
+  /// Functions that return the length in a list cell, the first entry in a list
+  /// cell, and a list cell with both.
   Value listLength(Value list);
   Value listBegin(Value list);
   Value makeList(Value length, Value begin);

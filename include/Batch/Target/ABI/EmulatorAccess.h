@@ -57,7 +57,8 @@ public:
   /// Returns the address `offset` bytes into the block's shared memory.
   Value sharedAddress(int64_t offset);
   /// Calls a function of the emulator with the thread, `arguments`, and the
-  /// operation's location. Returns the result, or null.
+  /// operation's location. Returns the result, or null if the function has
+  /// none.
   Value call(EmulatorFunction function, ValueRange arguments);
 
   /// Returns the bits of an integer, index, float or pointer, zero-extended to

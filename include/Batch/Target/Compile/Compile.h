@@ -89,10 +89,12 @@ struct CompileOptions {
   /// Tuning file, which `batch-run --tune` writes. If empty, cost models make
   /// all choices.
   std::string tuning;
-  /// LLVM optimizations. 0: none. 1: the ones that kernels need. 2 and 3: the
-  /// standard LLVM levels, which take about 2.5 times as long and gain little.
+  /// Level of LLVM optimizations. Level 0 has none, and level 1 has those that
+  /// kernels need. Levels 2 and 3 are the standard LLVM levels, which take
+  /// about 2.5 times as long and gain little.
   unsigned optLevel = 1;
-  /// Sanitizer of the program that will load the object. Only for the CPU.
+  /// Sanitizer with which the program that loads the object is built. Supported
+  /// only on the CPU.
   Sanitizer sanitizer = Sanitizer::None;
   /// Callback that configures each pass manager before it runs, for
   /// instrumentation and printing. Only this callback reads command-line

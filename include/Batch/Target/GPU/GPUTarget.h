@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The tables of vendors and chips are in lib/Target/GPU/GPUTarget.cpp. They
-// contain all differences between GPUs. Passes look them up by chip name.
+// contain all differences between GPUs. Passes look up entries by chip name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,8 @@ inline constexpr int64_t kListBytes = 16;
 /// Bytes of a block's shared memory for the flag that makes its threads leave a
 /// barrier of all blocks. Parameters must not use these bytes.
 inline constexpr int64_t kLeftBytes = 16;
-/// Cluster size that every chip with clusters supports, and cluster size that
-/// only some of them support, in blocks.
+/// Two cluster sizes, in blocks: every chip with clusters supports the first,
+/// and only some of these chips support the second.
 inline constexpr int64_t kClusterBlocks = 8, kWideClusterBlocks = 16;
 
 /// Vendor of a GPU, which determines its dialect: NVVM or ROCDL.
@@ -83,7 +83,8 @@ const VendorFacts *findVendor(llvm::StringRef chip);
 /// Returns true if LLVM can generate code for a chip.
 bool isKnownChip(llvm::StringRef chip);
 
-/// Returns the first NVIDIA chip with a feature, for messages: "sm_80".
+/// Returns the name of the first NVIDIA chip that has a feature, for messages:
+/// "sm_80".
 std::string getFirstChip(bool ChipFacts::*feature);
 
 /// Returns the name of a CUDA tool that `format` ("bin" or "fatbin") requires
