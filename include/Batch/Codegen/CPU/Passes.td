@@ -17,17 +17,17 @@ def ConvertOperatorsToCPUPass
     Converts every `uprog.operator @k.rows`, which has stages for a CPU
     (uprog-stage-operators), to a function `@k.rows` over raw rows. Each stage
     is one pass over tiles of rows and columns, with its elementwise code fused
-    after its contractions. The number of vector registers determines the
-    register tiles. Sums have the same order in every row tile, including a
-    single row. The bits of a row therefore do not depend on its batch.
+    after its contractions. The number of vector registers determines the sizes
+    of the register tiles. Sums have the same order in every row tile, including
+    a single row. The bits of a row therefore do not depend on its batch.
 
     Element types are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64.
-    Contractions of f32 and of f64 with parameters run in register tiles. All
-    vectors of an operator have as many lanes as its widest type allows. The
-    order in which a reduction sums depends only on the type of its result. An
-    integer division whose divisor is zero, or whose quotient does not fit,
-    gives an unspecified number. Kernels may run on rows that no code reads, and
-    must not trap there.
+    Contractions with parameters run in register tiles if their type is f32 or
+    f64. All vectors of an operator have as many lanes as its widest type
+    allows. The order in which a reduction sums depends only on the type of its
+    result. An integer division whose divisor is zero, or whose quotient does
+    not fit, gives an unspecified number. Kernels may run on rows that no code
+    reads, and must not trap there.
 
     `uprog.operand` and `uprog.result` specify how operands are read and results
     are written. The pass sets `uprog.code = #uprog.code<...>` on the function:

@@ -19,24 +19,24 @@ def ConvertOperatorsToGPUPass
     The functions run over raw rows in global memory. The columns of a stage are
     divided among blocks, in tiles of 8 if the stage multiplies by parameters.
     If there are more blocks than tiles, several blocks share the rows of a
-    tile, and its columns if there are few rows. A block has the same tiles, and
-    therefore the same parameters, at every step.
+    tile. If there are few rows, they also share its columns. A block has the
+    same tiles, and therefore the same parameters, at every step.
 
     A block copies the rows that it multiplies by parameters to shared memory,
     as many at a time as fit. The products are divided among its warps: a warp
     takes one share of k of one product, in one tile of 4 rows by 8 columns. If
-    the block has at most 4 rows, a warp takes 2 of these columns where that
-    gives work to more warps or blocks. The lanes of a warp divide k among them
-    and add their sums in a fixed order. One lane computes each other element,
-    in registers. Shares depend only on sizes, so a row has the same bits in
-    every mini-batch and on any number of blocks.
+    the block has at most 4 rows, a warp takes only 2 of these columns where
+    that gives work to more warps or blocks. The lanes of a warp divide k among
+    them and add their sums in a fixed order. One lane computes each other
+    element, in registers. Shares depend only on sizes, so a row has the same
+    bits in every mini-batch and on any number of blocks.
 
-    A block keeps as many of its parameters as fit in shared memory for the
-    whole launch. The function `@load_parameters`, with the attribute
-    `uprog.level`, begins to fill the memory. Stages that read the memory wait
-    first. Parameters of kernels that run at only one step, or on one block by
-    itself, are not resident. Parameters that are multiplied by the most rows of
-    a task have priority.
+    For the whole launch, a block keeps as many of its parameters in shared
+    memory as fit. The function `@load_parameters`, with the attribute
+    `uprog.level`, begins to fill this memory. Before a stage reads this memory,
+    it waits until the memory is filled. Parameters of kernels that run at only
+    one step, or on one block by itself, are not resident. Parameters that are
+    multiplied by the most rows of a task have priority.
 
     The level of the programs that run operators determines how many blocks run
     a stage, and thus how many tiles a block has. The number of all blocks is an
@@ -56,12 +56,12 @@ def ConvertOperatorsToGPUPass
 
     For each stage, the remark `Work` reports the work of the blocks that are
     expected to run the stage. It does so for each number of rows in
-    `count-rows`, of tasks or of a ragged domain. The remark contains the number
-    of warps that have work. It also contains the largest numbers of products,
-    barriers and bytes of global memory of any block or warp. From these
-    numbers, the pass estimates the cycles. For up to 16 blocks, the remark also
-    contains the number of sums that each warp stores in shared memory. The
-    functions that emit the code count the work.
+    `count-rows`. The rows are those of tasks or of a ragged domain. The remark
+    contains the number of warps that have work. It also contains the largest
+    numbers of products, barriers and bytes of global memory of any block or
+    warp. From these numbers, the pass estimates the cycles. For up to 16
+    blocks, the remark also contains the number of sums that each warp stores in
+    shared memory. The functions that emit the code count the work.
 
     `uprog.await_rows` is inserted where a stage first reads rows of earlier
     steps.

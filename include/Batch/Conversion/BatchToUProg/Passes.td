@@ -147,9 +147,9 @@ def ConvertBatchToUProgPass
   let description = [{
     Creates the executor of an entry that has an inspector: a loop over the
     steps of a plan, which all units run together. A uniform branch on the
-    number of the step's kernel has a case for each kernel with recorded tasks,
-    with a `uprog.run` of its operator. All units wait for each other only after
-    steps that require it.
+    number of the step's kernel has a case for each kernel with recorded tasks.
+    In each case, a `uprog.run` runs the operator of the kernel. All units wait
+    for each other only after steps that require it.
 
     The pass sets `uprog.operand` and `uprog.result` of operators from their
     kernels and from tables. These attributes specify how a step reads operands
@@ -204,9 +204,10 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
 
     A recursion over a data structure becomes a loop over the nodes, children
     first. The data structure must be an argument. The recursion must visit all
-    its nodes and have no other argument that changes from call to call. A
-    recursive call becomes a read of the value that the loop has stored for the
-    child. Tensors that other nodes or the host read have a row for each node.
+    nodes of the data structure. No other argument may change from call to call.
+    A recursive call becomes a read of the value that the loop has stored for
+    the child. Tensors that other nodes or the host read have a row for each
+    node.
 
     | `level` | an instance runs on |
     |---|---|

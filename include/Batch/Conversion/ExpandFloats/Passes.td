@@ -47,10 +47,10 @@ def SaturateConversionsPass : Pass<"batch-saturate-conversions"> {
   let description = [{
     `arith.fptosi` and `arith.fptoui` do not define the result for a float
     outside the range of the integer type. In LLVM, the result is a poison
-    value, and each processor computes a different number. This pass defines the
-    result as JAX does. A float above the range becomes the largest integer, a
-    float below it the smallest, and a NaN becomes 0. All devices run the same
-    code, so they agree.
+    value, and different processors compute different numbers. This pass defines
+    the result as JAX does. A float above the range becomes the largest integer,
+    a float below it the smallest, and a NaN becomes 0. All devices run the same
+    code, so their results agree.
 
     The pass compares the float with the bounds of the type. `llvm.fptosi.sat`
     computes the same numbers. For vectors, it takes four times as many

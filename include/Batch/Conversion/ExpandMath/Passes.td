@@ -47,9 +47,10 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
 
     Logarithms of powers of their base, and whole powers of numbers, are exact
     where the results fit. Signed zeros, infinities, NaN and arguments outside
-    the domain have the same results as the C functions. Squares are products.
-    `ipowi` wraps around and is a loop over the exponent's bits. Negative
-    powers, including those of 0, are 0, except those of 1 and -1.
+    the domain have the same results as the C functions. With the constant
+    exponent 2, a power is a product. `ipowi` wraps around and is a loop over
+    the exponent's bits. For negative exponents, its result is 0, even if the
+    base is 0. Bases 1 and -1 are exceptions.
 
     Ops for which targets have instructions remain: absf, absi, ceil, copysign,
     ctlz, ctpop, cttz, floor, fma, roundeven, sqrt and trunc. All of them are

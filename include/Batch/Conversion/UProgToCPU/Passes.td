@@ -25,12 +25,12 @@ def ConvertUProgToCPUPass
     from the size of its parameters and its work per task (see the remark
     `Sharing`).
 
-    All workers are one cluster: together they run a cluster-level program, and
-    its tasks one after another. Each worker runs a block-level program by
-    itself. Other programs may run the tasks of a block-level program. Of n
-    workers, worker w then takes every n-th task, starting at task w. Operands
-    of a block-level program other than plans and lanes become additional
-    arguments of its function.
+    All workers form one cluster. Together, they run the tasks of a
+    cluster-level program one after another. Each worker runs a block-level
+    program by itself. Other programs may run the tasks of a block-level
+    program. Of n workers, worker w then takes every n-th task, starting at task
+    w. The arguments of a block-level program, except plans and lanes, become
+    additional arguments of its function.
 
     If a block-level program computes only with numbers and has loops, the pass
     also creates a second function. This function runs several instances at once

@@ -156,11 +156,11 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     itself. If a module has cluster-level programs, all its kernels are launched
     in clusters of `uprog.cluster_size`, including kernels of other levels.
 
-    Every block runs a program on lanes by itself, on its own lanes. The
-    arguments of the kernel are then the context, which names the lanes, the
-    control words, and the number of blocks. The threads of a block divide the
-    lanes among them and wait at its barrier. A machine with `frames` is an
-    error, because a block has no stack for calls.
+    Every block runs a program on lanes by itself, on its own lanes. The kernel
+    then has three arguments: the context with the lanes, the control words, and
+    the number of blocks. The threads of a block divide the lanes among them and
+    wait at its barrier. A machine with `frames` is an error, because a block
+    has no stack for calls.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {

@@ -176,8 +176,8 @@ def Batch_GhostOp : Batch_Op<"ghost", [
     Returns the same tensor. The depth of the result is at least the depth that
     a task of depth `%d` gives to its results. The op represents a task that
     counts in depths and never runs (ACRoBat, section 4.1).
-    `batch-insert-ghosts` inserts it where branches compute a value by chains of
-    tasks of different lengths.
+    `batch-insert-ghosts` inserts it where branches compute a value by task
+    chains of different lengths.
 
     In the inspector, the handle represents the same tensor, and its depth
     counts even if the task has run. Only `batch.depth` should therefore read
@@ -381,10 +381,10 @@ def Batch_AwaitOp : Batch_Op<"await", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Returns an element of a task's result once the task has run";
   let description = [{
-    Replaces `tensor.extract` of the result of the `batch.force` with this
-    number. If the task has not run, the instance waits. When no instance can
-    continue, the tasks recorded so far run. `batch-assign-slots` adds the table
-    of the result. An index out of range is a run-time error.
+    Replaces a `tensor.extract` of the result of a `batch.force`. Both ops have
+    the same `number`. If the task has not run, the instance waits. When no
+    instance can continue, the tasks recorded so far run. `batch-assign-slots`
+    adds the table of the result. An index out of range is a run-time error.
 
     ```mlir
     %w = batch.await %word[%zero] number(0) table(@word) : tensor<1xindex>
@@ -581,7 +581,7 @@ def Batch_NextBlockOp : Batch_Op<"next_block"> {
     The operands are the preferred block, the block that a lane has waited for
     longest, and the step at which the wait began. If that step is too long ago,
     the result is the block with the longest wait. Otherwise, it is the block
-    that a learned policy has for the state or, without such a block, the
+    that a learned policy selects for the state or, if there is none, the
     preferred block. `any` is false if no lane waits, because all instances are
     done. Otherwise, all lanes that wait for the selected block run it next.
 
@@ -598,7 +598,7 @@ def Batch_NextBlockOp : Batch_Op<"next_block"> {
 }
 
 def Batch_LaneListOp : Batch_Op<"lane_list", [Pure]> {
-  let summary = "Returns the number of lanes and memory for a list of them";
+  let summary = "Returns the number of lanes, and memory for a list of lanes";
   let description = [{
     `count` is the number of lanes of the unit, including those without an
     instance. `list` has space for the numbers of all lanes. `uprog.compact`
@@ -616,10 +616,10 @@ def Batch_LaneListOp : Batch_Op<"lane_list", [Pure]> {
 def Batch_EnterBlockOp : Batch_Op<"enter_block"> {
   let summary = "Decides whether a lane runs a block";
   let description = [{
-    Returns true if the lane waits for the block. The block is then added to the
-    number of blocks that the instance of the lane has run. If the instance has
-    run too many blocks, it ends, the lane takes the next instance, and the
-    result is false.
+    Returns true if the lane waits for the block. In this case, the op adds one
+    to the number of blocks that the instance of the lane has run. If the
+    instance has run too many blocks, it ends, the lane takes the next instance,
+    and the result is false.
 
     ```mlir
     %runs = batch.enter_block %lanes[%lane], %block

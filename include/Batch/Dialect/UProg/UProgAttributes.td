@@ -99,12 +99,12 @@ def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
     For `n` tasks, each worker needs min(`fixed_scratch` + `n` * `task_scratch`,
     `most_scratch`) bytes of scratch memory.
 
-    The workers divide a launch with at least `row_split` tasks per worker by
-    rows. Each worker then runs all stages on `stage_rows` tasks at a time (0:
-    on all of its tasks). The workers divide a smaller launch stage by stage, by
-    columns or by rows as the stage specifies. In this case, they wait for each
-    other before the stages in `barriers`. A launch of fewer than `share_tasks`
-    tasks is not worth dividing.
+    A launch with at least `row_split` tasks per worker is divided by rows. Each
+    worker then runs all stages on `stage_rows` tasks at a time (0: on all of
+    its tasks). A smaller launch is divided stage by stage, by columns or by
+    rows as the stage specifies. The workers then wait for each other before the
+    stages in `barriers`. A launch of fewer than `share_tasks` tasks is not
+    worth dividing.
 
     ```mlir
     #uprog.workers<fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096,
@@ -346,9 +346,9 @@ def UProg_GatheredAttr : UProg_Attr<"Gathered", "gathered"> {
     panel of width one and contains all dimensions of the reduction, in order.
     `left_stride` is the distance between two rows, in elements. The other
     input, B, is a view. Panels of its columns are packed just before they are
-    read. A line consists of `run` columns, such as a line of an image. With
-    `vectors`, the columns of a line are read in vectors. An example is a
-    convolution with pixels as columns.
+    read. A line, such as a line of an image, has `run` columns. With `vectors`,
+    the columns of a line are read in vectors. An example is a convolution with
+    pixels as columns.
 
     ```mlir
     #uprog.gathered<left = 1, panels = <parameters = [0], n = 64, k = 576, width = 1,

@@ -15,11 +15,11 @@ def UProg_Dialect : Dialect {
   let cppNamespace = "::mlir::uprog";
   let summary = "The executor: programs that every unit of a level runs";
   let description = [{
-    A *unit* is a CPU core or a thread block. All units of a level run a
-    `uprog.program`. A program consists of loops, branches, references,
-    operators whose tasks the units divide, and barriers at which the units wait
-    for each other. It does not depend on a target. docs/explanation/uprog.md
-    gives the rationale.
+    A *unit* is a worker thread of a CPU, a thread block or a cluster of thread
+    blocks. All units of a level run a `uprog.program`. A program consists of
+    loops, branches, references, operators whose tasks the units divide, and
+    barriers at which the units wait for each other. It does not depend on a
+    target. docs/explanation/uprog.md gives the rationale.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

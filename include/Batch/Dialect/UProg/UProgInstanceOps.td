@@ -21,7 +21,7 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ViewLikeInterface.td"
 
-/// Value that an operator or a result takes: the location of a tensor, a
+/// Type of a value that a `uprog.result` stores: the location of a tensor, a
 /// number, or a value of an ADT.
 def UProg_Datum
     : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_RowType, UProg_Adt],
@@ -60,8 +60,8 @@ def UProg_RowOp : UProg_Op<"row", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Returns a free copy of a buffer";
   let description = [{
-    Returns the first copy that is none of the rows in parentheses. These rows
-    may also be in other memory. There must be fewer rows than copies. With
+    Returns the first copy that is not one of the rows in parentheses. These
+    rows may also be in other memory. There must be fewer rows than copies. With
     `in_turn`, the op cycles through the copies. Units that are one round of a
     loop ahead then do not write the row that other units still read. If several
     instances run together, each `member` has its own copies.
@@ -145,8 +145,9 @@ def UProg_CopyOp : UProg_Op<"copy", [
     DeclareOpInterfaceMethods<UTaskOpInterface>]> {
   let summary = "Copies a tensor, with the work divided among the units";
   let description = [{
-    The units divide the copy as they divide tasks. If a tensor is still read,
-    such as an argument, a program copies it and changes the copy in place.
+    The units divide the copy as they divide tasks. If other ops still read a
+    tensor, such as an argument, a program copies the tensor and changes the
+    copy in place.
 
     ```mlir
     uprog.copy %argument to %own : tensor<12x64x64xf32>
@@ -212,7 +213,7 @@ def UProg_PutTaskOp : UProg_Op<"put_task", [
     The operands of task `index` are the operands of the kernel that are not
     shared, in the order of the kernel. `index` is less than the capacity of the
     list. If the `uprog.batch` that creates the step has no `into`, this op has
-    it: the row of each result, as in `uprog.site`.
+    one, with the row of each result, as in `uprog.site`.
 
     ```mlir
     uprog.put_task %tasks[%t] = %x : !uprog.row
@@ -233,10 +234,10 @@ def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
   let summary = "Creates a step with several tasks of a kernel";
   let description = [{
     The step consists of the first `count` tasks of the list. `into` contains a
-    row for each result of the kernel: a tensor with one more leading dimension.
-    Each task writes the slice with its number (`uprog.slice`). Without `into`,
-    each task has its own rows (`uprog.put_task`). Only one `uprog.run` uses the
-    step.
+    row for each result of the kernel. The row is a tensor with an additional
+    leading dimension. Each task writes the slice whose index is the number of
+    the task (`uprog.slice`). Without `into`, each task has its own rows
+    (`uprog.put_task`). Only one `uprog.run` uses the step.
 
     ```mlir
     %step = uprog.batch %tasks count(%n) into(%xs)
@@ -376,8 +377,8 @@ def UProg_ListLengthOp : UProg_Op<"list_length", [Pure]> {
 def UProg_ListElementOp : UProg_Op<"list_element", [Pure]> {
   let summary = "Returns an element of a list of an instance";
   let description = [{
-    `index` is from 0 to the length - 1. If the element is a tensor, the result
-    is a row.
+    `index` is less than the length of the list. If the element is a tensor, the
+    result is a row.
 
     ```mlir
     %word = uprog.list_element %tokens[%i] : !rec.list<index> -> index

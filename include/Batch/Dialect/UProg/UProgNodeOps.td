@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Ops for values of algebraic data types in programs that run single instances.
-// The programs read the nodes of the input. They store rows and results for
-// each node, and create new values for it.
+// The programs read the nodes of the input. For each node, they store rows and
+// results, and create new values.
 //
 //===----------------------------------------------------------------------===//
 

@@ -178,13 +178,13 @@ def UProg_InsertOp : UProg_Op<"insert", [Pure, AllTypesMatch<["dest", "result"]>
     `tensor.insert_slice`. A position that differs from task to task is a tensor
     with one index per task. Positions are in range.
 
-    If the step specifies this (`BatchStep`), the operator writes the result
-    into the row of `dest`, or of the operand that `dest` comes from. Otherwise,
-    the operator copies the row first. Therefore, `dest` is an operand of the
-    operator or the result of another insert, and nothing reads it afterwards.
-    The result is yielded, or it is the `dest` of another insert. In stages,
-    `dest` is the result of an earlier stage, which copies the operand if
-    necessary.
+    Depending on the step (`BatchStep`), the operator writes the result in
+    place, or it copies the row first. In place, it writes into the row of
+    `dest`, or of the operand that `dest` comes from. Therefore, `dest` is an
+    operand of the operator or the result of another insert, and nothing reads
+    it afterwards. The result is yielded, or it is the `dest` of another insert.
+    In stages, `dest` is the result of an earlier stage, which copies the
+    operand if necessary.
 
     ```mlir
     %y = uprog.insert %row into %cache[%position, 0] sizes [1, 64] strides [1, 1]
@@ -354,10 +354,10 @@ def UProg_PlanStepOp : UProg_Op<"plan_step", [Pure]> {
 def UProg_TakeLanesOp : UProg_Op<"take_lanes"> {
   let summary = "Returns the lanes that run a block, as a step";
   let description = [{
-    The tasks of the step are the first `count` lanes of the list, and its
-    operands read the rows of variables through the list. If `count` reaches a
-    limit that the host sets, all lanes are tasks of the step, and the results
-    of the other lanes are dropped.
+    The tasks of the step are the first `count` lanes of the list that
+    `batch.lane_list` returns. Its operands read the rows of variables through
+    this list. If `count` reaches a limit that the host sets, all lanes are
+    tasks of the step, and the results of the other lanes are dropped.
 
     ```mlir
     %step = uprog.take_lanes %lanes[%block] tasks(%count)
@@ -465,7 +465,7 @@ def UProg_ForOp : UProg_ControlOp<"for", [
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
-  // The body has no terminator yet if the loop carries values.
+  // If the loop carries values, this creates a body without a terminator.
   let builders = [OpBuilder<(ins "Value":$lower, "Value":$upper,
                                  CArg<"Value", "{}">:$step,
                                  CArg<"ValueRange", "{}">:$inits)>];

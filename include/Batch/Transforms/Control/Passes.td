@@ -102,9 +102,9 @@ def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
 def ForkCallsPass : Pass<"batch-fork-calls", "::mlir::ModuleOp"> {
   let summary = "Let independent ops wait concurrently";
   let description = [{
-    In inspectors, moves independent ops of a block that may wait into the
-    regions of a `batch.concurrent`. A `rec.map` whose rounds may wait gets the
-    attribute `batch.concurrent_rounds`. Ops that wait before they record
+    In inspectors, moves ops that may wait and do not depend on each other into
+    the regions of a `batch.concurrent`. A `rec.map` whose rounds may wait gets
+    the attribute `batch.concurrent_rounds`. Ops that wait before they record
     anything, and only for rows recorded earlier, are not forked.
     ```mlir
     %l = func.call @w(%x) : (!batch.handle) -> f32

@@ -118,7 +118,7 @@ def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
     operations may compute such a tensor, from constants and from elements of
     inputs and parameters. `scf.for`, `scf.while` and `scf.if` may carry the
     tensor. These operations, the carried values and the positions of the
-    elements become scalars, also in recursive functions. Analyses can then find
+    elements become scalars, even in recursive functions. Analyses can then find
     that control flow is structural. Other tensors remain, so control flow does
     not wait for them earlier than without this pass.
 
@@ -159,8 +159,9 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
     %next = tensor.insert_slice %x into %stack[%l, %i, 0] [1, 1, 4] [1, 1, 1] : tensor<4xf32> into tensor<2x8x4xf32>
     ```
 
-    The pass unrolls such a loop if the result has at most `most-ops` ops. The
-    rows then have constant positions, and kernels read them without a copy.
+    The pass unrolls a loop over all rows if the unrolled code has at most
+    `most-ops` ops. The rows then have constant positions, and kernels read them
+    without a copy.
 
     See test/Transforms/Import/update-stacks.mlir.
   }];

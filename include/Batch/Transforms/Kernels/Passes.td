@@ -82,10 +82,10 @@ def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
     `batch.machine` becomes a `batch.kernel` with the name of the block. The
     block then consists of these ops, in this order: stack operations that
     expose the rows to read, reads, one `batch.invoke`, stack operations with
-    its results, and the terminator. The kernel does not compute a row that is
-    only copied from a variable that the block does not change. After this pass,
-    variables contain tensors; scalars become tensors of rank 0. A machine with
-    a block that already invokes a kernel is left unchanged.
+    its results, and the terminator. If the block does not change a variable,
+    the kernel does not compute rows that are only copied from the variable.
+    After this pass, variables contain tensors; scalars become tensors of rank
+    0. A machine with a block that already invokes a kernel is left unchanged.
 
     ```mlir
     batch.block @main.0 {

@@ -147,10 +147,10 @@ def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
     code of a node then also computes the node's children, and calls take the
     grandchildren (Cortex, section 3.1, figure 3). There is a case for each
     combination of variants. Each case is thus straight-line code in one kernel,
-    and the values that a child passes to its parent remain inside. Half as many
-    levels remain, each with more kinds of kernels. The tasks of a level, and
-    therefore all siblings that a level computes, are batched as before. All
-    values remain bit-identical.
+    and the values that a child passes to its parent remain in the kernel. Half
+    as many levels remain, each with more kinds of kernels. The tasks of a
+    level, and therefore all siblings that a level computes, are batched as
+    before. All values remain bit-identical.
 
     There are fewer tasks but usually more barriers. A kernel has a barrier
     between its stages, and an unrolled kernel has the stages of two levels. Two
