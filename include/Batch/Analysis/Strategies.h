@@ -16,8 +16,8 @@
 
 namespace mlir::batch {
 
-/// Number of operations per instance between two waits from which `lazy` is
-/// preferred to `lockstep`.
+/// Smallest number of operations per instance between two waits at which `lazy`
+/// is preferred to `lockstep`.
 inline constexpr double kOperationsPerWait = 1 << 22;
 
 /// Maximum number of instances in a mini-batch for which `replicate` is

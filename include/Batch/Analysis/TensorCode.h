@@ -23,9 +23,8 @@ class TensorCode {
 public:
   TensorCode(const InstanceProgram &program, const Sharedness &sharedness);
 
-  /// Returns true if a kernel can contain `op`. Such an op computes tensors. If
-  /// only tensor code reads the results, it can also compute scalars from
-  /// elements of tensors.
+  /// Returns true if a kernel can contain `op`. Such an op computes tensors or,
+  /// if only tensor code reads the results, scalars from elements of tensors.
   bool contains(Operation *op) const;
 
   /// Returns true for tensor code that computes scalars.

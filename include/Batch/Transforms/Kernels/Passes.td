@@ -84,8 +84,8 @@ def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
     expose the rows to read, reads, one `batch.invoke`, stack operations with
     its results, and the terminator. If the block does not change a variable,
     the kernel does not compute rows that are only copied from the variable.
-    After this pass, variables contain tensors; scalars become tensors of rank
-    0. A machine with a block that already invokes a kernel is left unchanged.
+    After this pass, variables contain tensors; scalars become rank-0 tensors. A
+    machine with a block that already invokes a kernel is left unchanged.
 
     ```mlir
     batch.block @main.0 {
