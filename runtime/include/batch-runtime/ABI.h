@@ -20,18 +20,18 @@
 //
 // Handles (inspector only). Bits 0-31: task number, or row number in a source;
 // bits 32-54: the task's depth + 1, 0 for a row of a source; bit 55: 1 if a
-// ghost has raised that depth, which then counts even if the task has run; bits
-// 56-63: the position of the result among the task's results in the same table,
-// or 128 + the source number for a row of a source.
+// ghost has raised that depth. The raised depth counts even if the task has
+// run. Bits 56-63: the position of the result among the task's results in the
+// same table, or 128 + the source number for a row of a source.
 //
 // Rows. A tensor with shape [d0, ..., dn] is stored as its elements in
 // row-major order, with the last dimension padded to a multiple of 64 bytes.
 // The contents of padding are undefined. Tables, sources and arenas are arrays
 // of such rows. The descriptor may specify a layout for a table. Rows of the
-// table, and the same results of unbatched code, then have their elements in
-// another order. In this case, "t*rowBytes" below is the offset of slot t.
-// BATCH_ROWS_PREFIX bytes precede the rows of a parameter. They begin with its
-// first extent, an int64_t.
+// table then have their elements in another order, as do the corresponding
+// results of unbatched code. In this case, "t*rowBytes" below is the offset of
+// slot t. BATCH_ROWS_PREFIX bytes precede the rows of a parameter. The first
+// eight of them store its first extent, an int64_t.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,8 +43,8 @@
 #define BATCH_ABI_VERSION 24
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
-/// Number of bytes before the rows of a parameter. They begin with its first
-/// extent.
+/// Number of bytes before the rows of a parameter. The first eight of them
+/// store its first extent.
 #define BATCH_ROWS_PREFIX 64
 /// Mask of the bits of a list's cell that store its first entry.
 #define BATCH_LIST_FIRST 0x7fffffff
@@ -56,7 +56,8 @@ extern "C" {
 typedef struct BatchContext BatchContext;
 struct BatchEmulatorThread;
 
-/// Error codes of `fail`. The comments describe its arguments a and b.
+/// Error codes of the runtime function `fail`. The comments describe the
+/// function's arguments a and b.
 typedef enum BatchError {
   BATCH_ERROR_ROW_OUT_OF_BOUNDS = 1, ///< a: index, b: source number
   BATCH_ERROR_STACK_OVERFLOW = 2,    ///< a, b unused
@@ -136,12 +137,13 @@ typedef struct BatchStep {
 /// Code reads no tensor at such an index, so the run continues; the host then
 /// reports the error.
 typedef struct BatchIndexError {
-  int64_t place; ///< 1-based, in the descriptor's `indices`; 0: none failed
+  int64_t place; ///< 1-based position in the descriptor's `indices`; 0: no
+                 ///< check failed
   int64_t index; ///< the checked number
 } BatchIndexError;
 
-/// A variable of a lockstep program on the lanes of one unit: a row per lane,
-/// and the rows below it on the variable's stack.
+/// A variable of a lockstep program on the lanes of one unit: for each lane,
+/// the current row, and the rows below it on the lane's stack.
 typedef struct BatchVariable {
   char *tops;
   char *stack;     ///< entry d of lane l is row d*lanes + l; null: no stack
@@ -163,8 +165,8 @@ typedef struct BatchLanes {
   int64_t numInstances;
   int64_t *nextInstance; ///< the first instance that no lane has taken; atomic
   int64_t stackDepth;    ///< capacity of a stack, in entries
-  int64_t maxSteps;      ///< blocks that an instance may run
-  int64_t choice;        ///< picks the next block: a BatchBlockChoice
+  int64_t maxSteps;      ///< maximum number of blocks that an instance may run
+  int64_t choice;        ///< rule that picks the next block: a BatchBlockChoice
   int64_t patience;      ///< steps after which a waiting block is run first
   int64_t maskFrom;      ///< blocks with at least this many lanes run masked
   int64_t now;           ///< steps run so far
@@ -172,21 +174,25 @@ typedef struct BatchLanes {
                          ///< block up to and including the one that ran it
   int64_t frame;         ///< number of blocks in the frames below the current
                          ///< one; 0 without frames
-  int64_t count;         ///< lanes that run the current block
-  int64_t masked;        ///< 1: it runs on all lanes, but only the lanes that
-                         ///< wait for it keep the results
+  int64_t count;         ///< number of lanes that run the current block
+  int64_t masked;        ///< 1: the current block runs on all lanes, but only
+                         ///< the lanes that wait for it keep the results
   int64_t *instances;    ///< indexed by lane; -1: none
   int64_t *blocks;       ///< for each lane: the block it waits for, counted
                          ///< from the first frame; -1: none
-  int64_t *laneSteps;    ///< for each lane: blocks that its instance has run
+  int64_t *laneSteps;    ///< for each lane: number of blocks that its instance
+                         ///< has run
   int32_t *active;       ///< lanes that run the current block, in order
   int64_t *returns;      ///< blocks to return to, laid out like `stack`
   int64_t *returnDepths; ///< indexed by lane
   BatchVariable *variables;
-  BatchStep *steps;       ///< indexed by block; operand rows are `active`
-  BatchStep *maskedSteps; ///< like `steps`; operand rows are all lanes
+  BatchStep *steps;       ///< indexed by block; operands read the rows of
+                          ///< `active`
+  BatchStep *maskedSteps; ///< like `steps`, but operands read the rows of all
+                          ///< lanes
   const int64_t *costs;   ///< for each block: cost of running it on a lane
-  int64_t *waiting;       ///< for each frame and block: lanes that wait for it
+  int64_t *waiting;       ///< for each frame and block: number of lanes that
+                          ///< wait for it
   int64_t *since;         ///< for each frame and block: step at which the first
                           ///< of these lanes arrived
   int64_t *runs;          ///< for each block: number of times that it ran
@@ -199,7 +205,7 @@ typedef struct BatchLanes {
   int64_t lastSlot;       ///< last slot of the table, whose size is a power of
                           ///< two
   int64_t unknownStates;  ///< steps in states that the table lacks
-  void *trace;            ///< on the host, if lanes are traced, or null
+  void *trace;            ///< on the host if lanes are traced, else null
   const int64_t *ready;   ///< for streams on the host: number of instances that
                           ///< wait for a lane, atomic; null: `nextInstance`
                           ///< counts them
@@ -210,7 +216,8 @@ typedef enum BatchBlockChoice {
   BATCH_CHOICE_PROGRAM = 0, ///< the first one in program order
   BATCH_CHOICE_MOST = 1,    ///< the one with the most lanes
   BATCH_CHOICE_WORK = 2,    ///< the one with the lowest total cost so far
-  BATCH_CHOICE_LEARNED = 3, ///< the one in a learned table, or else as for WORK
+  BATCH_CHOICE_LEARNED = 3, ///< the one in a learned table; if there is none,
+                            ///< as for WORK
 } BatchBlockChoice;
 
 /// One unit of a program that runs single instances. Each unit reads and writes
@@ -232,13 +239,13 @@ typedef struct BatchUnit {
   int64_t batches;   ///< steps that run `tasks`
   int64_t sharedBatches; ///< steps that run `shares`
   int64_t barriers;      ///< barriers that it counts for all units
-  int64_t copiedBytes;   ///< bytes copied of arguments that change, and of
-                         ///< results
+  int64_t copiedBytes;   ///< bytes copied for results, and for arguments that
+                         ///< change
   char *nodeRows;       ///< rows of all units: the descriptor's `nodeBytes` for
                         ///< each node of the input
   int64_t *nodeResults; ///< results of the unit: `nodeCells` for each node of
                         ///< the input
-  void *trace; ///< on the host, if the unit's tasks are traced, or null
+  void *trace; ///< on the host if the unit's tasks are traced, else null
 } BatchUnit;
 
 struct BatchContext {

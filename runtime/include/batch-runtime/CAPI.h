@@ -94,9 +94,9 @@ typedef struct BatchField {
   const int64_t *shape;
   /** Depth of nested lists: 1 for a list, 2 for a list of lists. */
   int32_t lists;
-  /** 1 for an index: from 0 to 2^31 - 1. */
+  /** 1 for an index, a number from 0 to 2^31 - 1. */
   int32_t isIndex;
-  /** Data type of the nodes; null: the values are not nodes. */
+  /** Data type of the nodes, or null if the values are not nodes. */
   const char *dataType;
   /** 1 for an output whose number of rows differs between instances. */
   int32_t isRagged;
@@ -104,7 +104,7 @@ typedef struct BatchField {
 
 typedef enum BatchFieldKind {
   BATCH_PARAMETER = 0, /**< shared by all instances */
-  BATCH_ARGUMENT = 1,  /**< of each instance */
+  BATCH_ARGUMENT = 1,  /**< has a value for each instance */
   /** One output for each result. A result that is a data structure has one
    * output for each field of its nodes, which are in post-order. */
   BATCH_OUTPUT = 2
@@ -171,7 +171,7 @@ typedef struct BatchSession BatchSession;
 
 typedef struct BatchSessionOptions {
   int32_t threads;    /**< workers, including the calling thread */
-  int64_t lanes;      /**< in lockstep; 0: one for each instance */
+  int64_t lanes;      /**< number in lockstep; 0: one for each instance */
   int64_t maxSteps;   /**< limit for an instance: rounds of loops and recursive
                          calls, or blocks in lockstep */
   int64_t stackDepth; /**< maximum depth of recursive calls in lockstep */
@@ -220,7 +220,7 @@ typedef struct BatchNodes {
   int64_t count;
   const int64_t *instances; /**< the first node of each instance, and the end of
                                the last */
-  const int32_t *variants;  /**< by node */
+  const int32_t *variants;  /**< indexed by node */
   /** fields[v][f]: field f of the nodes of variant v, in their order. Null for
    * a variant without nodes or without fields. */
   const BatchValues *const *fields;
@@ -228,7 +228,7 @@ typedef struct BatchNodes {
 
 typedef struct BatchInputs {
   int64_t instances;
-  const BatchValues *arguments; /**< by number */
+  const BatchValues *arguments; /**< indexed by argument */
   const BatchNodes *nodes;      /**< null: no nodes */
 } BatchInputs;
 
@@ -279,7 +279,7 @@ typedef struct BatchProgress {
   /** Number of instances that have results. If control flow runs ahead of all
    * computation, all instances get their results at the same time. */
   int64_t ended;
-  int64_t flushes; /**< if control flow waits for computed tensors */
+  int64_t flushes; /**< number of flushes, if control flow waits for tensors */
 } BatchProgress;
 
 /** Reports the progress of the current run, or of the last one. Any thread may

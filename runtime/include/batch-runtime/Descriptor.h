@@ -77,8 +77,9 @@ struct ParameterInfo {
 
 struct PackingInfo {
   int parameter = 0;
-  std::vector<int> stacked; ///< parameters whose rows follow `parameter`'s
-  bool panels = false;      ///< else rows
+  std::vector<int> stacked; ///< parameters whose rows follow those of
+                            ///< `parameter`
+  bool panels = false;      ///< false: rows
   int64_t n = 0, k = 0, width = 0;
   bool transposed = false;
   /// For panels of a parameter with dimensions other than n and k: its extents,
@@ -91,14 +92,15 @@ struct PackingInfo {
 };
 
 struct SourceInfo {
-  int parameter = -1, packing = -1; ///< a packing with rows
+  int parameter = -1, packing = -1; ///< `packing` has rows
   bool input = false;               ///< input tensors of this shape and type
   std::vector<int64_t> shape;
   DType dtype = DType::F32;
 };
 
-/// A table. Slot s is (s / block) * rowBytes + (s % block) * slotBytes bytes
-/// after slot 0, which is `offset` bytes into the memory of table `nextTo`.
+/// A table. Slot s begins (s / block) * rowBytes + (s % block) * slotBytes
+/// bytes after slot 0, which is `offset` bytes into the memory of table
+/// `nextTo`.
 struct TableInfo {
   std::string name;
   int64_t rowBytes = 0;
@@ -108,7 +110,7 @@ struct TableInfo {
                                     ///< slots
   int nextTo = -1;                  ///< -1: it has its own memory
   int64_t offset = 0;
-  bool transient = false; ///< only frames and records hold its rows
+  bool transient = false; ///< only frames and records refer to its rows
   /// The positions of elements in a row that is not in row-major order.
   ElementLayout elements;
 
@@ -123,9 +125,9 @@ struct OperandInfo {
   enum Kind { Gather, Rows, Scalar };
 
   Kind kind = Gather;
-  int64_t cell = 0; ///< cell in the kernel's records, from 1
+  int64_t cell = 0; ///< position of its cell in the kernel's records, from 1
   int table = -1, source = -1;
-  int variable = -1; ///< of a lockstep program
+  int variable = -1; ///< variable of a lockstep program, or -1
   bool ragged = false;
 };
 
@@ -158,9 +160,8 @@ struct KernelInfo {
   bool deferred = false; ///< no wait depends on it
   std::vector<OperandInfo> operands;
   std::vector<ResultInfo> results;
-  /// For results without a table, which are those of blocks of a lockstep
-  /// program: the size in bytes, and the operand in whose row the result may be
-  /// stored, or -1.
+  /// For results of blocks of a lockstep program, which have no table: the size
+  /// in bytes, and the operand in whose row the result may be stored, or -1.
   std::vector<int64_t> resultBytes;
   std::vector<int> resultRoots;
   int64_t copiedBytes = 0; ///< per task, for inserts that are never in place
@@ -207,14 +208,14 @@ struct LockstepInfo {
 
 /// A program that runs single instances.
 struct ReplicateInfo {
-  int64_t bytes = 0;              ///< needed by units for one instance
+  int64_t bytes = 0;              ///< bytes that units need for one instance
   int64_t tasks = 1;              ///< maximum number of tasks of a step
   int64_t capacity = 1;           ///< instances that units can run together; 0:
                                   ///< each unit runs instances by itself
   int64_t memberBytes = 0;        ///< bytes for each instance except the first
   int64_t setBytes = 0;           ///< bytes in front of `common`, for several
                                   ///< instances
-  std::vector<std::string> loops; ///< unbounded ones, for messages
+  std::vector<std::string> loops; ///< unbounded loops, for messages
   /// The loop around each kernel, by the kernel's name, for messages.
   std::map<std::string, std::string> kernelLoops;
   int64_t nodeBytes = 0;  ///< bytes of the rows of each node of the input
@@ -222,7 +223,7 @@ struct ReplicateInfo {
   int64_t nodeValues = 0; ///< new nodes for each node of the input
 
   /// Return the number of bytes that all units need to run `instances`
-  /// instances together: in front of BatchUnit::common, and from it on.
+  /// instances together: in front of BatchUnit::common, and from there on.
   int64_t bytesBefore(int64_t instances) const {
     return instances > 1 && capacity > 1 ? setBytes : 0;
   }
@@ -240,7 +241,7 @@ struct Descriptor {
   std::vector<ParameterInfo> parameters;
   std::vector<PackingInfo> packings;
   std::vector<std::string> indices; ///< messages of index checks
-  std::vector<std::string> counted; ///< loops and recursions, by name
+  std::vector<std::string> counted; ///< names of loops and recursions
   std::vector<AdtInfo> adts;
   int64_t cellColumns = 0;
   std::vector<Field> arguments, results;

@@ -54,7 +54,7 @@ struct DeviceCode {
 struct LaunchShape {
   int64_t blocks = 1;
   int64_t blockSize = 256;
-  int64_t clusterSize = 1; ///< blocks; divides `blocks`
+  int64_t clusterSize = 1; ///< number of blocks; divides `blocks`
   int64_t sharedBytes = 0; ///< dynamic shared memory of a block
 };
 
@@ -83,7 +83,7 @@ public:
   virtual void discard(uint64_t /*address*/, size_t /*bytes*/) {}
   /// Declares that kernels access only these regions of the memory until it is
   /// discarded. Each region begins at a multiple of 4. A device that checks
-  /// accesses reports all others as errors.
+  /// accesses reports all other accesses as errors.
   virtual void divide(uint64_t /*address*/,
                       const std::vector<DeviceRegion> & /*regions*/) {}
   /// Allocates host memory that is copied without blocking the caller.
@@ -100,14 +100,14 @@ public:
   virtual DeviceStream createStream() = 0;
   virtual void releaseStream(DeviceStream stream) noexcept = 0;
 
-  /// Loads code; equal code is loaded once. The handle is valid as long as the
-  /// device.
+  /// Loads code. Equal code is loaded only once. The handle is valid as long as
+  /// the device exists.
   virtual DeviceKernel load(const DeviceCode &code) = 0;
-  /// Returns the number of blocks of the shape that the whole device can run at
-  /// the same time, or 0 if a block does not fit. Ignores `shape.blocks`.
+  /// Returns the number of blocks of this shape that the whole device can run
+  /// at the same time, or 0 if a block does not fit. Ignores `shape.blocks`.
   virtual int64_t residentBlocks(DeviceKernel kernel,
                                  const LaunchShape &shape) = 0;
-  /// Returns the maximum number of blocks of the shape in a cluster, or 1 if
+  /// Returns the maximum number of blocks of this shape in a cluster, or 1 if
   /// the device has no clusters.
   virtual int64_t maxClusterSize(DeviceKernel kernel,
                                  const LaunchShape &shape) = 0;
@@ -119,8 +119,9 @@ public:
   virtual bool isDone(DeviceStream stream = 0) = 0;
   virtual void synchronize(DeviceStream stream = 0) = 0;
   /// Waits until all work of the stream is done. Raises an Error if the kernel
-  /// makes no progress for longer than the watchdog allows, counted from its
-  /// start; the device is then unusable until the process ends.
+  /// makes no progress for longer than the watchdog allows. The time counts
+  /// from the start of the kernel. After this error, the device is unusable
+  /// until the process ends.
   void wait(const Watchdog &watchdog, DeviceStream stream = 0);
 
   virtual DeviceEvent createEvent() = 0;
@@ -156,7 +157,7 @@ struct EmulatorOptions {
   /// Blocks that run at the same time; 0 means four blocks or two clusters.
   int64_t blocks = 0;
   uint64_t seed = 0;              ///< seed for the order in which threads run
-  AccessCounts *counts = nullptr; ///< launches add to these; may be null
+  AccessCounts *counts = nullptr; ///< launches add to these counts; may be null
 };
 
 /// Opens a GPU emulated on the host, which finds races, deadlocks and accesses

@@ -18,7 +18,7 @@ namespace batchrt {
 
 /// Places regions one after another, at multiples of `alignment`. A gap of at
 /// least 64 bytes follows each region, so a device that checks accesses detects
-/// those beyond the end of a region.
+/// accesses beyond the end of a region.
 class RegionLayout {
 public:
   /// Clears `regions`. add() appends each region that is not empty.

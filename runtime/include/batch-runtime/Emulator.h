@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/explanation/emulator.md describes its checks and its scheduling.
+// docs/explanation/emulator.md describes the checks and the scheduling of the
+// emulator.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,23 +28,26 @@ namespace batchrt {
 struct AccessCounts {
   /// The range of a block's shared memory in which writes are counted.
   int64_t begin = 0, end = 0;
-  std::vector<std::vector<int64_t>> writes; ///< bytes, by block and warp
-  std::map<std::string, int64_t> reads;     ///< bytes, by global region
+  std::vector<std::vector<int64_t>> writes; ///< bytes that each warp of each
+                                            ///< block writes
+  std::map<std::string, int64_t> reads;     ///< bytes read from each global
+                                            ///< region
 };
 
 /// One launch of a kernel. All blocks are resident at once.
 struct EmulatedLaunch {
-  std::string kernel; ///< its name, for messages
+  std::string kernel; ///< name of the kernel, for messages
   BatchEmulatedKernel entry = nullptr;
   void *const *arguments = nullptr;
   int64_t blocks = 1;
   int64_t threads = 1; ///< threads of a block, at most 1024
   int64_t clusterBlocks = 1;
-  int64_t sharedBytes = 0; ///< of a block
+  int64_t sharedBytes = 0; ///< shared memory of each block
   uint64_t seed = 0;       ///< seed of the order in which threads run
   /// Mean number of plain accesses until another thread runs; 0 means no limit.
   int64_t accessPeriod = 256;
-  AccessCounts *counts = nullptr; ///< the launch adds to these; may be null
+  AccessCounts *counts = nullptr; ///< the launch adds to these counts; may be
+                                  ///< null
   /// Maximum number of switches between threads. A kernel that needs more
   /// raises an error.
   int64_t maxSwitches = 1'000'000'000;
@@ -52,8 +56,8 @@ struct EmulatedLaunch {
 /// Counts of all launches together.
 struct EmulatorCounters {
   int64_t launches = 0;
-  int64_t switches = 0;        ///< between threads
-  int64_t accesses = 0;        ///< plain ones
+  int64_t switches = 0;        ///< switches between threads
+  int64_t accesses = 0;        ///< plain accesses
   int64_t atomics = 0;         ///< atomic operations
   int64_t blockBarriers = 0;   ///< over all blocks
   int64_t clusterBarriers = 0; ///< over all clusters

@@ -81,7 +81,8 @@ struct BatchEmulatorThread {
 #include "batch-runtime/EmulatorFunctions.def"
 };
 
-/// The suffix of an emulated kernel's function, after the kernel's name.
+/// The name of an emulated kernel's function is the kernel's name followed by
+/// this suffix.
 #define BATCH_EMULATED_SUFFIX ".emulate"
 
 /// The function of an emulated kernel: `arguments` are the addresses of its

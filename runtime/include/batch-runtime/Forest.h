@@ -31,8 +31,8 @@ inline int64_t listLength(int64_t cell) {
 }
 inline int64_t listFirst(int64_t cell) { return cell & BATCH_LIST_FIRST; }
 /// Bit of a list's cell: set if the list is in a region of the pool with space
-/// for more entries. The entry before its first one is (capacity << 32) |
-/// entries in use.
+/// for more entries. The entry before the list's first one is (capacity << 32)
+/// | number of used entries.
 constexpr int64_t listGrows = int64_t(1) << 31;
 /// Returns the handle of a row of a source.
 inline int64_t sourceHandle(int source, int64_t row) {
@@ -103,9 +103,9 @@ public:
       : descriptor(descriptor), pools(descriptor.sources.size()) {}
   void open(const std::string &path) { file = TensorFile::open(path); }
 
-  /// Returns the first row and the number of rows of a tensor of the file, as
-  /// rows of `type`: one row, or for a `list` one per element of the tensor's
-  /// leading dimension.
+  /// Returns the first row and the number of rows of a tensor of the file. The
+  /// rows have type `type`. There is one row, or if `list` is true, one row for
+  /// each element of the tensor's leading dimension.
   std::pair<int64_t, int64_t> rows(const Type &type, const std::string &name,
                                    bool list);
   /// Appends rows of zeros, including padding, for the caller to fill in. The
@@ -116,7 +116,7 @@ public:
   int64_t addRow(const Type &type, const char *dense);
 
   /// Drops all rows except the first `counts[s]` of each source s. Handles of
-  /// dropped rows become invalid, also in forests.
+  /// dropped rows become invalid, including handles in forests.
   void truncate(const std::vector<int64_t> &counts);
   /// Drops all rows and keeps their memory for later ones.
   void clear() { truncate(std::vector<int64_t>(pools.size(), 0)); }
@@ -165,13 +165,13 @@ private:
   std::unique_ptr<ValueBuilder> builder;
 };
 
-/// The sources of the instances.
+/// Specifies the instances to read.
 struct InputOptions {
   std::string inputs;       ///< file, or random:SEED,COUNT
   std::string inputTensors; ///< safetensors file, or empty
   std::string vocabulary;   ///< file, or empty
-  int64_t limit = -1;       ///< first instances only
-  int64_t batch = 0;        ///< instances of a mini-batch, 0: all
+  int64_t limit = -1;       ///< maximum number of instances; -1: all
+  int64_t batch = 0;        ///< instances of a mini-batch; 0: all
 };
 
 /// All inputs, as one forest per mini-batch.

@@ -36,14 +36,14 @@ public:
   void clear() { ranges.clear(); }
   /// Begins a plan. The pool has `rows` rows, and no row has a reader yet.
   void begin(int64_t rows);
-  /// Records that a task reads a row in `epoch`, or that the row is live or
+  /// Records that a task reads a row in `epoch`, or that the row is live-out or
   /// pinned after the plan. Has no effect on rows that are not held.
   void read(int64_t row, int32_t epoch) {
     if (row < static_cast<int64_t>(lastReads.size()))
       lastReads[row] = std::max(lastReads[row], epoch);
   }
-  /// Frees the rows that are not needed after the plan, from their last read
-  /// on. Pinned rows are no longer held, and never freed.
+  /// Frees the rows that are not needed after the plan, each from its last read
+  /// on. Pinned rows are no longer held and are never freed.
   void release(RowAllocator &rows);
   /// Adds rows begin ... begin+count-1, which the plan writes.
   void hold(int64_t begin, int64_t count);

@@ -52,18 +52,19 @@ public:
 
 private:
   class PartWriter;
-  /// Positions where a part's rows of a ragged operand in a step begin: in the
-  /// operand's array, and in the step of all parts. Before placeRaggedRows(),
-  /// `begin` is the number of these rows.
+  /// Positions of the first row that a part's tasks in a step read through a
+  /// ragged operand: in the operand's array, and in the step of all parts.
+  /// Before placeRaggedRows(), `begin` is the number of rows that these tasks
+  /// read.
   struct RaggedRows {
     int64_t begin, inStep;
   };
   struct PartRows {
     std::vector<RaggedRows> steps; ///< indexed by kernel, operand and step
-    RaggedRows *next = nullptr;    ///< position of placeRaggedRows()
+    RaggedRows *next = nullptr;    ///< next entry for placeRaggedRows()
     int64_t nextStep = 0;
   };
-  /// Offsets of the arrays of one operand in memory.
+  /// Offsets in memory of the arrays of one operand.
   struct OperandArrays {
     int64_t rows = 0, offsets = 0, entries = 0;
   };

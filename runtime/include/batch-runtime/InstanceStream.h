@@ -63,9 +63,10 @@ public:
   /// ends.
   bool waitForMore();
 
-  // Any thread may call these.
+  // Functions that any thread may call.
 
-  /// Ends the take() that is waiting, or else the next one that would wait.
+  /// Ends the call of take() that is waiting, or else the next call that would
+  /// wait.
   void wake();
   /// Marks the end of the run: nothing runs afterwards.
   void close();

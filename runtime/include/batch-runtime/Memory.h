@@ -46,7 +46,7 @@ public:
 private:
   char *memory = nullptr;
   size_t size = 0;
-  size_t mapped = 0; ///< bytes from mmap, 0: from posix_memalign
+  size_t mapped = 0; ///< bytes mapped by mmap; 0: posix_memalign was used
 };
 
 /// The bump arena of the unbatched code. A reset keeps its chunks for reuse.
@@ -72,7 +72,8 @@ private:
 
   std::vector<Buffer> chunks;
   size_t current = 0;
-  /// Rows being moved, which may overlap the destination of others.
+  /// Copies of the rows that are being moved, because a row may overlap the
+  /// destination of another one.
   Buffer moving;
 };
 
@@ -152,8 +153,8 @@ private:
   std::unique_ptr<void, EndTracking> insideTracking;
 };
 
-/// Hash table of the results of calls, by function and argument cells. Uses
-/// open addressing over a pool of cells. Clearing takes constant time.
+/// Hash table that maps calls (function and argument cells) to their results.
+/// Uses open addressing over a pool of cells. Clearing takes constant time.
 class MemoTable {
 public:
   void clear();
@@ -163,7 +164,8 @@ public:
   /// find() does not find the call until store() adds its results.
   bool begin(int64_t function, const int64_t *key, int64_t keySize,
              int64_t resultCount);
-  /// Lets all unfinished calls begin again, because some will not finish.
+  /// Allows all unfinished calls to begin again, because some of them will not
+  /// finish.
   void forgetBegun() { ++attempt; }
   void store(int64_t function, const int64_t *key, int64_t keySize,
              const int64_t *results, int64_t resultCount);

@@ -35,7 +35,8 @@ struct Output {
 struct RowSource {
   const Type *type; ///< type of a tensor or a scalar; null: zeros
   int64_t cell;
-  int64_t rows; ///< 1; for a tensor with one more dimension, any number
+  int64_t rows; ///< number of rows: 1, or any number for a tensor with one more
+                ///< dimension
 };
 
 /// Copies the rows of an output to an array with strides in bytes.
@@ -50,7 +51,7 @@ void copyRows(const Session &session, const std::vector<RowSource> &sources,
 /// post-order: depth-first from the root, fields in declared order, a shared
 /// node at its first visit. If two results have fields with the same name, the
 /// outputs are named RESULT.FIELD. If the variants of a result disagree on a
-/// field's type, they are named VARIANT.FIELD.
+/// field's type, the outputs are named VARIANT.FIELD.
 class OutputCollector {
 public:
   explicit OutputCollector(const Descriptor &descriptor);
@@ -62,8 +63,8 @@ public:
   void collect(const Session &session, int64_t instance);
   /// Like collect(), but only records the locations of the rows, without data.
   void find(const Session &session, int64_t instance);
-  /// Returns the rows of an output found since clear(). They are valid until
-  /// the session's next run.
+  /// Returns the locations of an output's rows that were found since clear().
+  /// They are valid until the session's next run.
   const std::vector<RowSource> &found(size_t output) const {
     return sources[output];
   }
@@ -101,9 +102,9 @@ private:
   uint64_t epoch = 0;
 };
 
-/// Returns the outputs of one instance as a JSON object. It maps names to the
-/// elements of the instance's row, or to an array of rows if the output is
-/// ragged.
+/// Returns the outputs of one instance as a JSON object. The object maps names
+/// to the elements of the instance's row, or to an array of rows if the output
+/// is ragged.
 std::string toJson(const std::vector<Output> &outputs, int64_t instance);
 
 /// The result of a comparison.
@@ -113,9 +114,9 @@ struct Difference {
   std::optional<std::string> first;
 };
 
-/// Compares outputs with a reference: with a tolerance on
-/// |a-b| / max(|b|, rms of the reference output), or without one bit for bit,
-/// except that -0 equals +0 and NaN equals NaN.
+/// Compares outputs with a reference. The tolerance limits |a-b| / max(|b|, rms
+/// of the reference output). Without a tolerance, the comparison is bit for
+/// bit, except that -0 equals +0 and NaN equals NaN.
 Difference compareOutputs(const std::vector<Output> &outputs,
                           const std::vector<Output> &reference,
                           std::optional<double> tolerance);

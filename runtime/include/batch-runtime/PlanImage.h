@@ -15,7 +15,7 @@
 //   |<------------------- in -------------------------->|
 //                                   |<------- out ------------->|
 //
-// A gap follows each region, so a device that checks accesses detects those
+// A gap follows each region, so a device that checks accesses detects accesses
 // beyond the end of a region.
 //
 //===----------------------------------------------------------------------===//
@@ -57,19 +57,21 @@ struct ImageInput {
 /// Offsets in the image, all multiples of 256.
 struct ImageLayout {
   size_t plans = 0, steps = 0, operands = 0, results = 0, control = 0;
-  std::vector<size_t> regions; ///< as in ImageInput; 0 for Resident ones
+  std::vector<size_t> regions; ///< for each region of ImageInput; 0 for
+                               ///< Resident ones
   size_t inEnd = 0;            ///< [0, inEnd) is copied in
   size_t outEnd = 0;           ///< [control, outEnd) is copied out
   size_t bytes = 0;
-  std::vector<DeviceRegion> deviceRegions; ///< except Resident and empty ones
+  std::vector<DeviceRegion> deviceRegions; ///< all regions except Resident and
+                                           ///< empty ones
 };
 
 /// Lays out the image. `layout` may be an old one, whose memory is reused.
 void layOutImage(const ImageInput &input, ImageLayout &layout);
 
-/// Writes everything that is copied in to `staging`, for an image at the
-/// address `device`. `staging` has layout.inEnd bytes and is aligned to 8.
-/// Raises an Error if a plan points to memory outside all regions.
+/// Writes to `staging` all data that is copied in, for an image at the address
+/// `device`. `staging` has layout.inEnd bytes and is aligned to 8. Raises an
+/// Error if a plan points to memory outside all regions.
 void writeImage(const ImageInput &input, const ImageLayout &layout,
                 char *staging, uint64_t device);
 

@@ -19,12 +19,12 @@
 
 namespace batchrt {
 
-/// The rows that the tasks of a plan write: the second of its layers. The
-/// results of a step are adjacent. Short rows are numbered in the order of the
-/// steps and used once. Long rows are reused as soon as all their readers have
-/// run. The tasks of a step are sorted by the last epoch that reads their rows,
-/// so the free rows of a step are always its first ones. Each step takes the
-/// shortest free range that is long enough. A plan never frees rows of the
+/// The rows that the tasks of a plan write: the second of the plan's layers.
+/// The results of a step are adjacent. Short rows are numbered in the order of
+/// the steps and used once. Long rows are reused as soon as all their readers
+/// have run. The tasks of a step are sorted by the last epoch that reads their
+/// rows, so the free rows of a step are always its first ones. Each step takes
+/// the shortest free range that is long enough. A plan never frees rows of the
 /// model's results, or rows that a later plan of the run may read. Such rows of
 /// transient tables are held for later plans, which determine when they are
 /// free. Plans that run concurrently share no rows.
@@ -38,7 +38,7 @@ public:
 
   /// Takes rows of the tables for the steps. Changes the order of tasks in a
   /// step. If no plan of the run follows, `later` is null, and the first part's
-  /// context has the results.
+  /// context contains the results.
   void take(TaskOrder &order, Tables &tables, int64_t numInstances,
             WorkerPool &workers, const LiveOutRows *later);
   /// Writes the slots of a part's tasks. Parts may be filled in concurrently.
@@ -53,7 +53,8 @@ public:
   size_t bytes() const;
 
 private:
-  /// A group with results of a kernel, and its rows per task.
+  /// A group whose tables store results of a kernel, and the number of rows per
+  /// task in the group.
   struct GroupUse {
     int group;
     int64_t siblings;

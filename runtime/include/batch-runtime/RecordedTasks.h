@@ -27,9 +27,9 @@ public:
   const TaskGraph &read(const std::vector<BatchContext *> &contexts,
                         const std::vector<int64_t> &begins);
 
-  /// Turns a schedule into one of the depth policy: writes depths into the
-  /// records just read. Each batch has its own depth, except that consecutive
-  /// batches that do not read each other's results share a depth.
+  /// Turns a schedule into a schedule of the depth policy: writes depths into
+  /// the records just read. Each batch has its own depth, except that
+  /// consecutive batches that do not read each other's results share a depth.
   void writeDepths(const Schedule &schedule);
 
   /// Computes depths and writes them into the records just read. A task's depth
@@ -57,10 +57,10 @@ private:
 
   const Descriptor &descriptor;
   std::vector<BatchContext *> contexts; ///< contexts of the records last read
-  std::vector<int64_t> begins;          ///< first tasks of the parts, as
-                                        ///< recorded
-  std::vector<int64_t> firstTasks;      ///< first tasks of the parts, in the
-                                        ///< graph
+  std::vector<int64_t> begins;          ///< number of each part's first task,
+                                        ///< as recorded
+  std::vector<int64_t> firstTasks;      ///< number of each part's first task,
+                                        ///< in the graph
   TaskGraph graph;
   std::vector<int32_t> batchOf; ///< for each task: its batch or its depth
   std::vector<int32_t> depths;  ///< indexed by batch

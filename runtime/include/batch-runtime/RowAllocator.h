@@ -33,7 +33,7 @@ public:
   /// long enough or else at the end. Returns the first row.
   int64_t take(int64_t count);
   /// Frees rows begin ... begin+count-1 from `epoch` on. The epoch must not
-  /// have been entered.
+  /// have been entered yet.
   void release(int64_t begin, int64_t count, int64_t epoch);
   /// Returns the number of rows that the table needs.
   int64_t rows() const { return end; }

@@ -20,12 +20,12 @@ public:
   void end(const RunView &run) override;
 
   /// Return the number of rows that the operands of steps read, and the number
-  /// of ranges of adjacent rows.
+  /// of ranges of adjacent rows among them.
   int64_t gatheredRows() const { return rows; }
   int64_t gatheredRuns() const { return runs; }
   /// Returns the minimum number of bytes for result rows in any layout that
-  /// keeps the schedule. It is the maximum over all steps of the rows that the
-  /// step writes and the earlier rows that this step, a later step, control
+  /// keeps the schedule: the maximum over all steps. Each step needs the rows
+  /// that it writes, and the earlier rows that this step, a later step, control
   /// flow or an output reads. Valid after end().
   int64_t liveResults() const { return most; }
 

@@ -64,7 +64,8 @@ private:
   std::string describe(const Block &block) const;
   std::string describeDepths() const;
   std::string describeUtilization() const;
-  /// Returns the elements of batches: "lanes", "instances" or "tasks".
+  /// Returns the word for the elements of batches: "lanes", "instances" or
+  /// "tasks".
   const char *unit() const;
 
   const Descriptor &descriptor;
@@ -74,8 +75,9 @@ private:
   std::vector<StepTime> batchList;
   std::vector<std::string> hintList;
   struct Task {
-    int64_t group;  ///< group of tasks that read from each other; -1: constant
-    int64_t number; ///< among all tasks
+    int64_t group;  ///< number of its group of tasks that read from each other;
+                    ///< -1: constant
+    int64_t number; ///< number among all tasks
     TaskPicture::Task task;
   };
   std::vector<Task> taskList;

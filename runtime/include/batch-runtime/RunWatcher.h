@@ -30,10 +30,12 @@ struct RunView {
   const std::vector<BatchContext *> &contexts;
   const Tables &tables;
   int64_t numInstances;
-  int64_t flush = 0;     ///< from 0; a flush may have two plans
-  bool deferred = false; ///< the plan has the tasks that no wait depends on
-  /// Tensors that control flow has read since the last plan, if it waits for
-  /// them.
+  int64_t flush = 0;     ///< number of the flush, from 0; a flush may have two
+                         ///< plans
+  bool deferred = false; ///< true if the plan has the tasks that no wait
+                         ///< depends on
+  /// Tensors that control flow has read since the last plan, if control flow
+  /// waits for tensors.
   std::vector<ReadTensor> reads;
 };
 

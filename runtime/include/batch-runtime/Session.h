@@ -37,7 +37,7 @@ class RunExplanation;
 /// The time at which a run on a device copies its results to the host.
 enum class ResultCopies {
   WithRun,      ///< right after the run, in the same stream
-  WhenCollected ///< only on request, Session::collect()
+  WhenCollected ///< only on request, by Session::collect()
 };
 
 /// The spelling of options in messages: flags of tools, fields in the C API, or
@@ -59,14 +59,15 @@ struct LockstepOptions {
   int64_t maxSteps = INT64_MAX;
   /// Keeps the results of successful instances if others fail.
   bool partialResults = false;
-  OptionNames names = OptionNames::Tools; ///< in messages
+  OptionNames names = OptionNames::Tools; ///< spelling in messages
   /// Rule that picks the next block. The default is MOST on a device, where it
   /// needs the fewest steps, and WORK on the host.
   std::optional<BatchBlockChoice> choice;
   int64_t patience = 1024; ///< maximum number of steps that a lane waits for
                            ///< its turn
-  /// If at least this share of the lanes wait for a block, it runs on all
-  /// lanes, and the results of the other lanes are dropped; above 1: never.
+  /// If at least this share of the lanes waits for a block, the block runs on
+  /// all lanes, and the results of the other lanes are dropped. If the value is
+  /// above 1, this never happens.
   double maskFrom = 2;
   /// Records the blocks that run. Unsupported on devices.
   bool recordPath = false;
@@ -76,7 +77,7 @@ struct SessionOptions {
   int threads = 1;
   size_t stackSize = size_t(256) << 20;
   /// Each worker that inspects gets at least this many nodes and elements of
-  /// list arguments. With fewer, waking the worker does not pay off.
+  /// list arguments. For less work, waking a worker does not pay off.
   int64_t nodesPerWorker = 256;
   /// A task's rows of at least this many bytes are reused after their last
   /// read. Finding the last reads costs about as much as scheduling.
@@ -105,7 +106,8 @@ struct SessionOptions {
   /// context, which the CUDA runtime library also uses. 0 means the session's
   /// own stream.
   uint64_t stream = 0;
-  int64_t blocks = 0; ///< maximum per launch; 0: as many as can run together
+  int64_t blocks = 0; ///< maximum number per launch; 0: as many as can run
+                      ///< together
   /// Seconds that a kernel may run without progress; 0 means no limit. The
   /// default is 10 on a GPU, and 0 in the emulator, which detects hangs by
   /// itself.
@@ -124,8 +126,8 @@ struct StepTime {
   int64_t run = 0;   ///< number of earlier runs of the kernel by this worker
   int64_t depth = 0; ///< depth of the step in its plan
   /// The maximum number of instances that can have a task in the step: all
-  /// instances of the mini-batch, those that run together, or the worker's
-  /// lanes.
+  /// instances of the mini-batch, the instances that run together, or the
+  /// worker's lanes.
   int64_t capacity = 0;
   /// True if each worker has a share of the step and its own StepTime.
   bool isShared = false;
@@ -140,11 +142,12 @@ struct LockstepCounters {
                               ///< total
   };
   int64_t lanes = 0;
-  int64_t steps = 0;       ///< blocks run
+  int64_t steps = 0;       ///< number of blocks that ran
   int64_t longestWait = 0; ///< maximum number of steps that a lane waited for
                            ///< its block
   int64_t laneRuns = 0;    ///< number of lanes that ran these blocks, in total
-  int64_t stackBytes = 0, topBytes = 0; ///< moved from and to stacks; to tops
+  int64_t stackBytes = 0, topBytes = 0; ///< bytes moved from and to stacks, and
+                                        ///< to tops of stacks
   int64_t copiedBytes = 0;              ///< bytes copied by inserts
   /// Number of steps in states that the learned table lacks.
   int64_t unknownStates = 0;
@@ -170,14 +173,16 @@ struct RunCounters {
   /// after it had ended.
   int64_t flushes = 0;
   int64_t waits = 0;      ///< waits of instances for tasks that had not run
-  int64_t fibersMost = 0; ///< most instances and branches in progress together
+  int64_t fibersMost = 0; ///< maximum number of instances and branches in
+                          ///< progress at the same time
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
   int64_t shared = 0;   ///< number of these steps that several workers ran
   int64_t launches = 0; ///< launches of steps, or of a device's kernel
   int64_t barriers = 0;
   int64_t copies = 0;      ///< copies to and from a device
-  int64_t gatherBytes = 0; ///< copied by separate gathers; currently always 0
+  int64_t gatherBytes = 0; ///< bytes copied by separate gathers; currently
+                           ///< always 0
   int64_t slots = 0;       ///< rows of result tables
   /// Bytes copied by tasks that insert into a copy of their operand; in
   /// lockstep, masked blocks are not included.
@@ -192,7 +197,7 @@ struct RunProgress {
   /// Number of instances that have results. If control flow runs ahead in an
   /// inspector, all instances get their results at the same time.
   int64_t ended = 0;
-  int64_t flushes = 0; ///< if control flow waits for tensors
+  int64_t flushes = 0; ///< number of flushes, if control flow waits for tensors
 };
 
 /// Memory of a session, in bytes: the maximum over all mini-batches so far.
@@ -217,7 +222,7 @@ public:
   ~Session();
 
   /// Makes `forest` the mini-batch of the following calls, which may enlarge
-  /// it. The input tensors that it refers to must exist.
+  /// the forest. The input tensors that it refers to must exist.
   void load(Forest &forest);
 
   /// Sets the policy for later runs; the default is the object's policy. Only
@@ -227,8 +232,9 @@ public:
   /// Sets the state machine that picks the next block in lockstep. Its types
   /// are the object's blocks.
   void setBlockPolicy(StateMachine stateMachine);
-  /// Passes the plans of later runs to a watcher when they are scheduled, or to
-  /// none if `watcher` is null. Lockstep programs have no plans.
+  /// Passes each plan of later runs to a watcher once the plan is scheduled. If
+  /// `watcher` is null, later runs have no watcher. Lockstep programs have no
+  /// plans.
   void watch(RunWatcher *watcher);
 
   /// Sets the cancellation flag that later runs check, or removes it if
@@ -261,7 +267,8 @@ public:
   /// Returns true if an index of some instance was out of range. Any thread may
   /// call this.
   bool hasBadIndex() const;
-  /// Returns the message of this error. Must be called after the run has ended.
+  /// Returns the error message for this index. Must be called after the run has
+  /// ended.
   std::string describeBadIndex();
   /// Returns the reason why the instance at a position has no results, or an
   /// empty string if it has results. Must be called before the position gets

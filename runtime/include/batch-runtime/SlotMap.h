@@ -92,11 +92,14 @@ private:
   void write(int64_t number);
 
   bool inPages;
-  int64_t shift, mask; ///< from a place to its page, and within the page
-  /// The hash table: a power of two of entries, half of them free.
+  int64_t shift, mask; ///< convert a place to its page, and to its position in
+                       ///< the page
+  /// The hash table. Its size is a power of two, and at least half of its
+  /// entries are free.
   std::vector<Page> entries{{-1, 0, nullptr}}, before;
   int64_t pageCount = 0,
-          pagesAfterRemoval = 0; ///< current, and after the last removal
+          pagesAfterRemoval = 0; ///< number of pages now, and after the last
+                                 ///< removal
   int64_t plan = 0;
   int64_t written = -1; ///< the page written last
   int32_t *writtenSlots = nullptr;

@@ -21,14 +21,15 @@
 namespace batchrt {
 
 /// The maximum number of rows of a stage on a device. The rest of the 32-bit
-/// range is for numbers that blocks round up.
+/// range is for row counts that blocks round up.
 constexpr int64_t mostStageRows = INT32_MAX - (1 << 20);
 
 /// Raises an Error if a stage of `tasks` tasks of the kernel may have more rows
 /// than mostStageRows.
 void checkStageRows(const Descriptor &descriptor, const KernelInfo &kernel,
                     int64_t tasks);
-/// Checks a step of a plan in the same way, with the lists that its tasks read.
+/// Checks a step of a plan in the same way, including the lists that its tasks
+/// read.
 void checkStageRows(const Descriptor &descriptor, const BatchStep &step);
 /// Checks all stages of a program of single instances in the same way.
 void checkInstanceRows(const ReplicateInfo &info, int64_t instances);

@@ -34,12 +34,13 @@ BatchStatus batchStreamOpen(BatchSession *session, int64_t capacity,
  */
 void batchStreamFree(BatchStream *stream);
 
-/** Returns the number of instances that may be put in now. */
+/** Returns the number of instances that batchStreamPut accepts now. */
 int64_t batchStreamAvailable(const BatchStream *stream);
 /** Returns the number of finished instances whose results may be taken now. */
 int64_t batchStreamEnded(BatchStream *stream);
-/** Copies the arguments of instances, for which the stream must have capacity.
- * The instances of a stream are numbered from 0 in the order of these calls. */
+/** Copies the arguments of instances. The stream must have capacity for the
+ * instances. The instances of a stream are numbered from 0 in the order of
+ * these calls. */
 BatchStatus batchStreamPut(BatchStream *stream, const BatchInputs *inputs);
 /** Waits until an instance has finished, then copies the outputs of all
  * finished instances, at most `most`, into the first rows of the arrays.
@@ -56,9 +57,10 @@ BatchStatus batchStreamTake(BatchStream *stream, int64_t most,
                             const BatchArray *outputs, int64_t *numbers,
                             int64_t *count,
                             const BatchCancellation *cancellation);
-/** Ends the batchStreamTake that is waiting, or else the next one that would
- * wait, with a `count` of 0. A thread that reads requests can thus wake the
- * thread that puts them in. Any thread may call this while the stream exists.
+/** Ends the call of batchStreamTake that is waiting, or else the next call that
+ * would wait. This call then returns a `count` of 0. A thread that reads
+ * requests can thus wake the thread that puts them in. Any thread may call this
+ * while the stream exists.
  */
 void batchStreamWake(BatchStream *stream);
 

@@ -31,14 +31,15 @@ public:
   /// together, are reused after their last read.
   Tables(const Descriptor &descriptor, int64_t reusedRowBytes);
 
-  /// Begins a run with tasks in `numParts` parts. No task has a row. Keeps all
-  /// memory.
+  /// Begins a run with tasks in `numParts` parts. No task has a row yet. Keeps
+  /// all memory for reuse.
   void clear(int64_t numParts);
   int64_t numParts() const { return partCount; }
 
   /// Returns the number of a part's next task, which has no row yet.
   int64_t endTask(int64_t part) const { return parts[part].end; }
-  /// Returns the end of the free numbers that begin at endTask().
+  /// Returns the end of the range of free task numbers that begins at
+  /// endTask().
   int64_t limitTask(int64_t part) const { return parts[part].limit; }
   /// Reserves space for the slots of a part's tasks up to `end`.
   void addTasks(int64_t part, int64_t end);
@@ -46,9 +47,10 @@ public:
   /// half of the range of free numbers is used, continues in the largest range
   /// that no page covers. Returns endTask().
   int64_t chooseNumbers(int64_t part);
-  /// Numbers the next tasks of a part from `task` up to `limit`.
+  /// Makes [task, limit) the range of numbers for the next tasks of a part.
   void setNumbers(int64_t part, int64_t task, int64_t limit);
-  /// Adds a task to a part, with the rows of another part's task.
+  /// Adds a task to a part. It has the same rows as `task`, a task of another
+  /// part.
   void shareRows(int64_t task, int64_t part);
   /// Maps the tasks of a part to their first slots in the tables of a group.
   /// Task t has the place t - firstTaskOf(part, numParts()).
@@ -62,22 +64,23 @@ public:
     return poolOf[group] < 0 ? nullptr : &pools[poolOf[group]].rows;
   }
   bool anyReused() const { return !pools.empty(); }
-  /// Returns the rows of a group that later plans of the run may free, which
-  /// are rows of transient tables with reused rows. Returns null for other
-  /// groups.
+  /// Returns the rows of a group that later plans of the run may free. Returns
+  /// null unless the group has transient tables with reused rows.
   HeldRows *heldRows(int group) {
     return isHeld[group] ? &pools[poolOf[group]].held : nullptr;
   }
   bool anyHeld() const { return hasHeld; }
-  /// Marks the row of a result of an earlier plan, and the rows of its task in
-  /// other held groups, as read until `epoch`, such as HeldRows::pinned.
+  /// Marks the row of a result of an earlier plan as read until `epoch`, which
+  /// may be HeldRows::pinned. Also marks the rows of the result's task in other
+  /// held groups.
   void keep(int64_t handle, int32_t epoch);
-  /// Pins the pages of a result of the current plan. Its row is not known yet.
+  /// Pins the pages of a result of the current plan. The row of the result is
+  /// not known yet.
   void pin(int64_t handle);
   /// Begins a plan of the run, after all earlier plans have run.
   void beginPlan();
-  /// Allocates separate rows from now on, because later steps may run at the
-  /// same time as earlier ones.
+  /// From now on, allocates rows only after all existing rows, because later
+  /// steps may run at the same time as earlier ones.
   void startSeparateRows();
   /// Frees the rows of earlier plans that are not kept, from their last read in
   /// this plan on.
@@ -128,7 +131,7 @@ public:
   size_t slotBytes() const;
 
 private:
-  /// Groups with rows of the same lengths. They share memory and reuse its
+  /// Groups whose rows have the same lengths. They share memory and reuse its
   /// rows.
   struct Pool {
     int leader; ///< the group whose tables own the memory
@@ -136,9 +139,10 @@ private:
     HeldRows held;
   };
   struct Part {
-    int64_t end = 0;            ///< the next task
-    int64_t limit = 0;          ///< the end of the free numbers from `end` on
-    int64_t half = 0;           ///< the middle of this range
+    int64_t end = 0;            ///< number of the next task
+    int64_t limit = 0;          ///< end of the range of free task numbers that
+                                ///< starts at `end`
+    int64_t half = 0;           ///< middle of the range
     std::vector<SlotMap> slots; ///< slots of tasks, indexed by group
   };
   void choosePools(int64_t reusedRowBytes);
@@ -151,10 +155,12 @@ private:
   bool hasHeld = false;      ///< true if `isHeld` is true for any group
   std::vector<int> memoryOf; ///< for each table: the table that owns its memory
   std::vector<int64_t> groupRows;
-  std::vector<int64_t> groupBlocks; ///< steps begin at a multiple of this
+  std::vector<int64_t> groupBlocks; ///< the rows of a step begin at a multiple
+                                    ///< of this
   std::vector<Buffer> memory;       ///< indexed by table
   std::vector<size_t> usedBytes;    ///< bytes in use, indexed by table
-  std::deque<Part> parts;           ///< the first partCount belong to this run
+  std::deque<Part> parts;           ///< the first partCount parts belong to
+                                    ///< this run
   int64_t partCount = 0;
   int64_t totalSlots = 0;
 };

@@ -17,7 +17,7 @@
 
 namespace batchrt {
 
-/// Returns the number of bits that number the tasks of a part, if there are
+/// Returns the number of bits that specify a task within its part, if there are
 /// `parts` parts.
 inline int taskBits(int64_t parts) {
   int bits = 32;
@@ -26,7 +26,7 @@ inline int taskBits(int64_t parts) {
   return bits;
 }
 
-/// Return the number of a part's first task, and the end of its numbers.
+/// Return the number of a part's first task, and the end of the part's numbers.
 inline int64_t firstTaskOf(int64_t part, int64_t parts) {
   return part << taskBits(parts);
 }

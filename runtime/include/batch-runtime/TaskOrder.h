@@ -48,7 +48,7 @@ public:
   void setPolicy(Policy policy, StateMachine stateMachine);
 
   /// Begins a plan of the tasks in the queues of these contexts, one per part.
-  /// Tables have rows for the tasks of earlier plans.
+  /// `tables` has the rows of the tasks of earlier plans.
   void begin(const std::vector<BatchContext *> &contexts, const Tables &tables);
   /// Sorts the tasks of a part. Parts may be sorted concurrently.
   void sort(int64_t part);
@@ -96,9 +96,9 @@ private:
   StateMachine stateMachine;
   RecordedTasks recorded;
   PolicyScheduler policies;
-  std::deque<Part> parts; ///< the first partCount belong to this plan
+  std::deque<Part> parts; ///< the first partCount parts belong to this plan
   int64_t partCount = 0;
-  std::vector<int64_t> begins; ///< first tasks of parts
+  std::vector<int64_t> begins; ///< number of each part's first task
   std::vector<const DepthSorter *> sorters;
   DepthScheduler scheduler;
   int64_t taskCount = 0;

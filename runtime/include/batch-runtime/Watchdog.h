@@ -26,7 +26,7 @@ struct Watchdog {
   /// The default for GPUs, in seconds.
   static constexpr double defaultSeconds = 10;
 
-  double seconds = 0;   ///< limit without progress; 0: wait forever
+  double seconds = 0;   ///< limit for the time without progress; 0: no limit
   double margin = 2;    ///< extra seconds for the kernel to detect the hang
                         ///< itself
   uint64_t control = 0; ///< device address of the kernel's control words
@@ -56,7 +56,8 @@ inline int64_t lowOf(int64_t progress) {
   return static_cast<uint32_t>(progress);
 }
 
-/// Describe the progress of a block that runs one of these plans, or lanes.
+/// Describe the progress of a block that runs one of these plans, or that runs
+/// lanes.
 std::string describeStep(const std::vector<BatchPlan> &plans,
                          const std::vector<KernelInfo> &kernels,
                          int64_t progress);
@@ -75,10 +76,10 @@ void checkControl(const char *control, const Watchdog &watchdog);
 /// plans.
 int64_t lastProgress(const std::vector<BatchPlan> &plans, int64_t groups,
                      int64_t group);
-/// Raises an Error unless every block has reported its end, after the progress
-/// that `progress` returns. A low half of `anyLow` is not compared. Used on
-/// devices that test code, because a host cannot watch a kernel that does not
-/// report.
+/// Raises an Error unless every block has reported the progress that `progress`
+/// returns, and then its end. If the low half of this progress is `anyLow`,
+/// only the high halves are compared. Used on devices that test code, because a
+/// host cannot watch a kernel that does not report.
 void checkEnded(const char *control, int64_t blocks,
                 const std::function<int64_t(int64_t block)> &progress);
 inline constexpr int64_t anyLow = UINT32_MAX;

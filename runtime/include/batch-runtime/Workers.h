@@ -19,7 +19,7 @@
 
 namespace batchrt {
 
-/// A word whose changes threads wait for. They spin for a while, then sleep.
+/// A word. Threads wait until it changes: they spin for a while, then sleep.
 class WaitWord {
 public:
   uint32_t load() const { return word.load(std::memory_order_acquire); }
@@ -48,7 +48,8 @@ public:
   int size() const { return count; }
   /// Allows workers to leave the jobs of later runs early once
   /// `newCancellation` is requested. A worker must leave if barrier() returns
-  /// false; others may. If `newCancellation` is null, no worker leaves.
+  /// false, and may also leave earlier. If `newCancellation` is null, no worker
+  /// leaves.
   void allowLeaving(const Cancellation *newCancellation) {
     cancellation = newCancellation;
   }
@@ -106,8 +107,8 @@ private:
   alignas(64) std::atomic<int> arrived{0};
   WaitWord generation;
   WaitWord start;
-  /// For the last barrier: true if all workers have reached the end of the job,
-  /// and true if all have to leave. The last worker to arrive writes them.
+  /// For the last barrier: whether all workers have reached the end of the job,
+  /// and whether all have to leave. The last worker to arrive writes both.
   bool allEnd = false, allLeave = false;
   alignas(64) int64_t barrierCount = 0;
   void (*job)(void *, int) = nullptr;
@@ -117,7 +118,8 @@ private:
   bool isSerial = false; ///< true if only worker 0 runs the job
   const Cancellation *cancellation = nullptr;
   std::atomic<bool> hasLeft{false};
-  /// Microseconds of one worker, without waits, on a separate cache line.
+  /// Time of one worker without waits, in microseconds, on a separate cache
+  /// line.
   struct alignas(64) WorkTime {
     double busy = 0;
   };
@@ -125,7 +127,8 @@ private:
   /// Core of each worker except worker 0; empty if there are too few cores.
   std::vector<int> workerCores;
   std::vector<std::thread> threads;
-  unsigned forksBefore; ///< forks of the process before the threads started
+  unsigned forksBefore; ///< number of forks of the process before the threads
+                        ///< started
 };
 
 template <class Body>

@@ -22,7 +22,7 @@ namespace batchrt {
 /// A program, and the paths of its instances.
 struct LanePaths {
   std::vector<std::string> blocks; ///< their names
-  std::vector<int64_t> costs;      ///< costs of running each block on all lanes
+  std::vector<int64_t> costs;      ///< cost of running each block on all lanes
   std::vector<std::vector<int32_t>> paths; ///< for each instance: the blocks it
                                            ///< runs
 };
@@ -38,9 +38,9 @@ int64_t lowCostBelow(const std::vector<int64_t> &costs);
 constexpr uint64_t stateHashFactor = 0x9e3779b97f4a7c15;
 int64_t hashOf(const State &state);
 /// Returns a state machine as a hash table. Bits 32 and up of a state's hash
-/// select its slot. If that slot is not free, the state is in the next free
-/// one. A slot stores a hash and a block, or 0 and -1 if it is free. The number
-/// of slots is a power of two.
+/// select its slot. If another state is in that slot, the state is in the next
+/// free one. A slot stores a hash and a block, or 0 and -1 if it is free. The
+/// number of slots is a power of two.
 std::vector<int64_t> makeStateTable(const StateMachine &stateMachine);
 
 /// Returns the cost of the steps of a run in which lanes take instances one by
@@ -55,7 +55,7 @@ struct BlockLearningOptions {
   /// consecutive checks without improvement.
   int32_t checkEvery = 20;
   double rate = 0.2, discount = 0.98;
-  int32_t steps = 16; ///< rewards that an update adds up
+  int32_t steps = 16; ///< number of rewards that an update adds up
   /// Share of random choices in the first and in the last trial.
   double explore = 0.3, exploreLast = 0.02;
 };

@@ -89,9 +89,9 @@ private:
 };
 
 /// The schedule of all parts. In every batch, the tasks of a part come before
-/// those of the next part, so it equals the schedule of all tasks in one queue.
-/// It may also have several plans, each for the same number of parts, whose
-/// steps are independent.
+/// those of the next part, so the schedule equals that of all tasks in one
+/// queue. It may also consist of several plans with the same number of parts
+/// each. The steps of different plans are independent.
 class DepthScheduler {
 public:
   /// Computes the schedule. `queues` specifies the phases of the kernels and

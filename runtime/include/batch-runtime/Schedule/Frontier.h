@@ -57,7 +57,7 @@ public:
 
 private:
   friend class Frontier;
-  /// The data of a task that commits read and change, adjacent in memory.
+  /// The data of a task that commit() reads and changes, adjacent in memory.
   struct Node {
     int32_t type;
     int32_t pending; ///< operands that have not run
@@ -68,8 +68,9 @@ private:
   };
   struct UrgencyNode {
     double urgency; ///< urgency of this task itself
-    /// The sum of the type codes of the operands that have not run. If they are
-    /// all of one type, it is the code of that type times their number.
+    /// The sum of the type codes of the operands that have not run. If these
+    /// operands all have one type, the sum is the code of that type times their
+    /// number.
     uint64_t waitsFor;
   };
   static uint64_t typeCode(uint32_t type) {
@@ -94,20 +95,21 @@ private:
   std::vector<int32_t> typeBegin; ///< see typeBegins()
   std::vector<Node> nodes;
   std::vector<UrgencyNode> urgencyNodes; ///< indexed by task
-  std::vector<int32_t> independent; ///< tasks of a type whose sameType is 0
+  std::vector<int32_t> independent; ///< for each type: number of tasks whose
+                                    ///< sameType is 0
   /// For each type: the types on a cycle with it, in the graph where all tasks
-  /// of a type are one node. For types from 64 on there are none, so their
-  /// tasks count as waiting only for the tasks that they read.
+  /// of a type are one node. Types from 64 on have none, so their tasks count
+  /// as waiting only for the tasks that they read.
   std::vector<uint64_t> onCycle;
   static constexpr int32_t counterColumns = 65; ///< the last column is for
                                                 ///< types from 64 on
   std::vector<int8_t> counterNumbers;           ///< cycleCounter()
   std::vector<int8_t> numOnCycle;               ///< indexed by type
-  /// For each task and type on a cycle with its own: the number of operands
-  /// through which the task waits for the type. The counters of a task begin at
-  /// its entry of `cycleBegin`.
+  /// For each task, and each type on a cycle with the task's type: the number
+  /// of operands through which the task waits for that type. The counters of a
+  /// task begin at its entry of `cycleBegin`.
   std::vector<int32_t> cycleCounts, cycleBegin;
-  /// The types that readers of a task wait for because of it.
+  /// For each task: the types that its readers wait for because they read it.
   std::vector<uint64_t> waitsFor;
   std::vector<int32_t> depths;
   std::vector<int64_t> depthSums;
@@ -194,8 +196,9 @@ private:
   std::vector<int64_t> depthSums;
   std::vector<double> urgencies; ///< total urgency of the ready tasks of each
                                  ///< type
-  /// Total urgency of the tasks of type b that wait only for ready tasks of
-  /// type a, at a * successorTypes + b. Types from successorTypes on have none.
+  /// At a * successorTypes + b: the total urgency of the tasks of type b that
+  /// wait only for ready tasks of type a. Types from successorTypes on have no
+  /// entries.
   std::vector<double> successors;
   int32_t successorTypes = 0;
   std::vector<int32_t> chainLeft, chainReady, longest;

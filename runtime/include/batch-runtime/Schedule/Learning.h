@@ -36,7 +36,7 @@ struct LearningOptions {
   /// Weight of the ratio in the reward of a batch, -1 + weight x ratio.
   double ratioWeight = 0.5;
   double rate = 0.3, discount = 0.95;
-  int32_t steps = 8; ///< rewards that an update adds up
+  int32_t steps = 8; ///< number of rewards that an update adds up
   /// Share of random choices in the first and in the last trial.
   double explore = 0.5, exploreLast = 0.02;
   /// A learned policy replaces an earlier one only if the number of batches
@@ -47,7 +47,8 @@ struct LearningOptions {
 
 struct Learned {
   StateMachine stateMachine;
-  /// Batches of the state machine and lower bounds, summed over all graphs.
+  /// Number of batches with the state machine, and lower bound, summed over all
+  /// graphs.
   int64_t batches = 0, bound = 0;
   int32_t trials = 0;
 };

@@ -27,7 +27,7 @@ enum class Encoding {
   Max,
   /// The ready types, sorted by descending number of ready tasks.
   Sort,
-  /// As Sort, and the share of all tasks that have run, in eighths.
+  /// Like Sort, with the share of all tasks that have run, in eighths.
   Share,
   /// The ready types, and the type with the highest Frontier::urgency().
   Urgency,
@@ -95,9 +95,9 @@ public:
   /// Sets the next type of a state. `type` must be one of its types.
   void set(const State &state, int32_t type);
 
-  /// Renumbers types as in a program, which may have more types. If the program
-  /// lacks one, returns an error and changes nothing; otherwise returns an
-  /// empty string.
+  /// Renumbers the types as in a program, which may have additional types. If
+  /// the program lacks a type, returns an error and changes nothing; otherwise
+  /// returns an empty string.
   std::string renumber(const std::vector<std::string> &program);
 
   /// Returns a text (docs/reference/formats.md), which is the same for equal
