@@ -19,7 +19,7 @@ int64_t countAllocations() { return allocations; }
 
 void failBuffers(int64_t good) { buffersLeft = good; }
 
-// Buffers call this function.
+// Buffers allocate memory with this function.
 extern "C" int posix_memalign(void **memory, size_t alignment,
                               size_t bytes) noexcept {
   int64_t left = buffersLeft;
@@ -29,7 +29,7 @@ extern "C" int posix_memalign(void **memory, size_t alignment,
   return *memory ? 0 : ENOMEM;
 }
 
-// Not inlined, because the compiler would pair each operator with its
+// Not inlined, because the compiler would otherwise pair each operator with its
 // counterpart in the library.
 __attribute__((noinline)) void *operator new(size_t bytes) {
   ++allocations;

@@ -42,7 +42,8 @@ TEST(BlockPolicy, RunsCostWhatTheirStepsDo) {
 }
 
 TEST(BlockPolicy, BlocksOfLowCostGoFirst) {
-  // Otherwise, the second lane would run the high-cost block by itself.
+  // If the high-cost block ran first, the second lane would later run it by
+  // itself.
   LanePaths program{{"a", "b"}, {1, 100}, {{1}, {0, 0, 0, 1}}};
   EXPECT_EQ(lowCostBelow(program.costs), 1);
   program.costs[1] = 200;

@@ -60,8 +60,8 @@ TEST_F(EmulatorTest, CountsAccesses) {
   region(out, "out", false);
   settings.sharedBytes = 512;
   AccessCounts counts;
-  // All words except the first one count. Thread 0 writes the first word once
-  // at the beginning, and then six sums.
+  // Writes of all words except the first one are counted. Thread 0 writes the
+  // first word once at the beginning, and then six sums.
   counts.begin = 4;
   counts.end = 512;
   settings.counts = &counts;

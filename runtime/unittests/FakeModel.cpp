@@ -250,7 +250,7 @@ void inspect(BatchContext *context, int64_t begin, int64_t end) {
   }
 }
 
-// The kernels' arithmetic, which is the same batched and unbatched.
+// The kernels' arithmetic, which is the same in batched and unbatched code.
 void add(const float *a, const float *b, float *out) {
   for (int64_t i = 0; i < H; ++i)
     out[i] = a[i] + b[i];

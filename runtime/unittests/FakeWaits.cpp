@@ -82,7 +82,7 @@ void inspect(BatchContext *context, int64_t begin, int64_t end) {
   }
 }
 
-// The kernels' arithmetic, which is the same batched and unbatched.
+// The kernels' arithmetic, which is the same in batched and unbatched code.
 void start(int64_t x, float *out) {
   for (int64_t i = 0; i < width; ++i)
     out[i] = static_cast<float>(x + i);

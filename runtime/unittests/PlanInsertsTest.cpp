@@ -298,8 +298,8 @@ TEST_F(Inserts, CopyWhatOthersRead) {
             std::make_pair(0, 1));
 }
 
-// In random graphs of such tasks, all values are correct regardless of the
-// results that are in place, even if concurrent steps run in reverse.
+// In random graphs of such tasks, all values are correct regardless of which
+// results are in place, even if concurrent steps run in reverse.
 TEST(PlanInserts, RandomGraphs) {
   const Descriptor descriptor(description);
   WorkerPool workers(2);

@@ -299,8 +299,8 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
                     << "plan " << number << ", task " << task;
               }
         }
-        // 60 plans of 20 tasks, of which 20 and 6 are live at a time, in two
-        // tables that share their rows.
+        // Each plan has up to 20 tasks, and few rows of earlier plans are still
+        // needed. The two tables share their rows.
         EXPECT_LT(tables.slots(), 2 * parts * 80);
       }
     }

@@ -130,7 +130,7 @@ TEST(Policies, WordsOverCharacters) {
 }
 
 /// Two chains of the shortest-common-supersequence problem. A policy based only
-/// on counts cannot determine the type to begin with; the search can.
+/// on counts cannot determine the best first type, but the search can.
 TEST(Policies, ShortestCommonSupersequence) {
   TaskGraph graph;
   graph.numTypes = 3;
@@ -153,7 +153,8 @@ TEST(Policies, ShortestCommonSupersequence) {
 TEST(Policies, ShareOfTasksThatRan) {
   TaskGraph graph;
   graph.numTypes = 4;
-  // Type d in both prevents the sufficient condition from deciding.
+  // Tasks of type d in both networks prevent the sufficient condition from
+  // deciding.
   std::vector<int32_t> before;
   for (int half = 0; half < 2; ++half) {
     int32_t inner = half, output = 1 - half;

@@ -65,8 +65,8 @@ everySchedule(const TaskGraph &graph) {
 }
 
 /// Returns the tree of Fig. 1 of ED-Batch: four words, and every inner node has
-/// a word on its right. Types: inner nodes and words I, outputs O, a reduction
-/// R.
+/// a word on its right. Types: I (inner nodes and words), O (outputs), R (a
+/// reduction).
 inline TaskGraph figureOne() {
   TaskGraph graph;
   graph.numTypes = 3;

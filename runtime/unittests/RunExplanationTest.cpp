@@ -42,7 +42,7 @@ bool contains(const std::string &text, const std::string &part) {
 }
 } // namespace
 
-// Four lanes run four instances in two steps, and then the fifth.
+// Four lanes run four instances in two steps, and then the fifth instance.
 TEST(RunExplanation, Lanes) {
   Trial trial("lanes", "0\n1\n2\n3\n4\n");
   auto session = makeLanes(trial, 4, 1);

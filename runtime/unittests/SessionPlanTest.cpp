@@ -92,7 +92,8 @@ static std::string describeTasks(const Session &session) {
   for (int32_t s : schedule.sequence()) {
     const DepthStep &step = schedule.steps()[s];
     text += concat("\nkernel ", step.kernel, " depth ", step.depth, ":");
-    std::map<int64_t, std::string> tasks; // a constant one occurs several times
+    std::map<int64_t, std::string> tasks; // a constant task occurs several
+                                          // times
     order.forEachTask(s, [&](int64_t place, const int64_t *record) {
       std::string task = concat(" ", place);
       for (const OperandInfo &operand :
@@ -239,7 +240,8 @@ TEST(Session, PlansAreBalanced) {
       tasks.back() += plan.steps[s].count;
     EXPECT_EQ(plan.steps[plan.numSteps - 1].barrier, 0);
   }
-  // The three tasks of an instance's output, and one constant task for each.
+  // Each instance has three tasks for its output, and each plan has one
+  // constant task.
   EXPECT_EQ(tasks, (std::vector<int64_t>{50 + 3 + 1, 50 + 3 + 1, 50 + 7 * 3 + 1,
                                          3 * 3 + 1}));
 }

@@ -152,7 +152,8 @@ TEST(Session, GpusRunInTheCallersStream) {
     EXPECT_EQ(driver.cuda->count("cuMemcpyDtoHAsync_v2"), 1);
     EXPECT_EQ(session.counters().launches, 1);
     EXPECT_EQ(session.counters().copies, 2);
-    // There are also two events. That stream also reports whether it is busy.
+    // Two events also use the stream, and the session asks the stream whether
+    // it is busy.
     EXPECT_EQ(driver.cuda->workStreams,
               std::vector<void *>(5, reinterpret_cast<void *>(0x1230)));
     EXPECT_EQ(driver.cuda->busy, 0);

@@ -71,9 +71,9 @@ TEST(StateMachine, MalformedFiles) {
       {replaced("end", "ende"), "f:7: expected 'state' or 'end', found 'ende'"},
       {replaced("end\n", ""), "f:7: the file ends before 'end'"},
       {good + "more\n", "f:8: unexpected text after 'end'"},
-      {replaced("sort", "share"),
-       "f:5: kernel 1 is not ready"}, // kernel 0 and an eighth of all tasks
-      {replaced("sort", "urgency"), "f:5: kernel 1 is not ready"}, // named
+      // The last number of a state is a share, or the most urgent kernel.
+      {replaced("sort", "share"), "f:5: kernel 1 is not ready"},
+      {replaced("sort", "urgency"), "f:5: kernel 1 is not ready"},
       {replaced("sort", "base"), "f:6: kernels are not in the order of their "
                                  "numbers"},
   };

@@ -140,7 +140,7 @@ TEST(Stream, TheSessionGoesOn) {
     if (round > 0) {
       ASSERT_EQ(trial.take({1, 2, 3}, taken), BATCH_STATUS_OK);
     }
-    batchStreamFree(trial.stream); // with instances in it
+    batchStreamFree(trial.stream); // while instances are in the stream
     trial.stream = nullptr;
     ASSERT_EQ(batchSessionRun(trial.session, &inputs, nullptr),
               BATCH_STATUS_OK);
@@ -153,7 +153,7 @@ TEST(Stream, TheSessionGoesOn) {
 }
 
 // An instance that fails causes one error. The other instances have their
-// results, and its position is reused.
+// results, and the position of the failed instance is reused.
 TEST(Stream, InstancesFailSeparately) {
   Lanes trial(2, 1, /*stackDepth=*/5);
   ASSERT_EQ(trial.open(4), BATCH_STATUS_OK);

@@ -239,9 +239,9 @@ TEST(Memo, AgreesWithMap) {
   }
 }
 
-// Reserves many more addresses than there is memory, and writes to few.
+// Reserves many more addresses than there is memory, and writes to few of them.
 TEST(Buffer, Addresses) {
-#ifdef __SANITIZE_THREAD__ // has fewer addresses itself
+#ifdef __SANITIZE_THREAD__ // ThreadSanitizer has fewer addresses
   constexpr size_t bytes = size_t(1) << 36;
 #else
   constexpr size_t bytes = size_t(1) << 40;
@@ -264,7 +264,8 @@ TEST(Buffer, Addresses) {
       other.reserveAddresses(size_t(1) << 63, "result tables"));
 }
 
-// The test runs in a separate process, because the variable is read only once.
+// The test runs in a separate process, because the environment variable is read
+// only once.
 TEST(BufferDeathTest, EndsAtGuardPages) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   auto touch = [](size_t bytes, size_t at) {

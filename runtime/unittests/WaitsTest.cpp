@@ -49,7 +49,8 @@ struct Log : RunWatcher {
   std::string text;
 };
 
-// 1 finishes in its first round, 5 in its third, 40 in its fourth.
+// Input 1 finishes in its first round, input 5 in its third, and input 40 in
+// its fourth.
 const char *const three = "1\n5\n40\n";
 } // namespace
 
