@@ -29,7 +29,8 @@ Region &Grid::locate(Thread &thread, uintptr_t address, int64_t bytes,
     return concat(verb(access), " ", bytes, " bytes at ",
                   reinterpret_cast<void *>(address));
   };
-  // The shared memories of blocks are adjacent except for gaps.
+  // The shared memory of each block follows that of the previous block, after a
+  // gap.
   uint64_t offset = address - reinterpret_cast<uintptr_t>(shared);
   bool isShared = launch.sharedBytes && offset < blocks.size() * sharedStride;
   if (space == BATCH_SPACE_GENERIC)
@@ -138,9 +139,9 @@ void Grid::access(Thread &thread, uintptr_t address, int64_t bytes,
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Begins a copy, which may happen at any time until the wait for it ends.
-/// Until then, no thread may read the old contents of the target or write the
-/// source.
+/// Begins a copy. The bytes may be copied at any time until the wait for the
+/// copy ends. Until then, no thread may read the old contents of the target or
+/// write the source.
 void Grid::copyAsync(Thread &thread, void *to, const void *from, int64_t bytes,
                      const char *where) {
   access(thread, reinterpret_cast<uintptr_t>(from), bytes, bytes,
@@ -289,8 +290,8 @@ void Grid::publish(Thread &thread, const void *address, int64_t order,
     scope = std::min(scope, thread.fenced.scope);
   }
   Publication &publication = published[address];
-  // An update adds to the clock that earlier ones have published; a store
-  // replaces it.
+  // An update adds to the clock that earlier updates have published; a store
+  // replaces that clock.
   if (continues && publication.clock) {
     if (!clock)
       return;

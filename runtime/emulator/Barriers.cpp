@@ -178,7 +178,7 @@ int64_t Grid::shuffle(Thread &thread, int64_t mode, int64_t value,
 }
 
 /// Returns element `index` of a fragment's register as the hardware reads it:
-/// as bf16, or as tf32, ignoring the last 13 bits.
+/// as bf16, or as tf32 without the last 13 bits.
 static float element(uint32_t bits, int64_t elementBits, int64_t index) {
   bits = elementBits == 32 ? bits & 0xffffe000u
          : index == 0      ? bits << 16

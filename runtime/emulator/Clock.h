@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // Vector clocks for many threads that mostly synchronize in blocks. Every block
-// counts time, which advances at a barrier of all its threads, or when one of
-// them publishes its accesses. The stamp of an access contains its thread and
-// the time. One number therefore represents all accesses of a block's threads
-// up to a time. A clock needs one number per block, and separate entries only
-// for threads that have published something since the last barrier of their
-// block.
+// has its own time, which advances at a barrier of all its threads, or when one
+// of them publishes its accesses. The stamp of an access contains its thread
+// and the time. One number therefore represents all accesses of a block's
+// threads up to a time. A clock needs one number per block, and separate
+// entries only for threads that have published something since the last barrier
+// of their block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ public:
   ThreadId() = default;
   ThreadId(int64_t block, int64_t thread)
       : bits(static_cast<uint32_t>(block << 11 | thread)) {}
-  /// Returns the identifier of several threads of a block.
+  /// Returns an identifier that represents several threads of a block.
   static ThreadId several(int64_t block) { return ThreadId(block, 0x7ff); }
 
   int64_t block() const { return bits >> 11; }

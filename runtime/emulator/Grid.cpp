@@ -18,8 +18,8 @@ static constexpr uint64_t switchTime = 10;
 /// deadlocked.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
 /// Number of returns to the same atomic load after which a thread polls.
-/// Barriers of all blocks read the clock in every 16th iteration, so within
-/// this number.
+/// Barriers of all blocks read the clock in every 16th iteration, so before a
+/// thread polls.
 static constexpr int returnsOfPoll = 16;
 
 Grid::Grid(GlobalMemory &memory, EmulatorCounters &counters,
@@ -127,7 +127,7 @@ void Grid::resume(size_t position) {
   if (returned)
     ended(thread);
   if (thread.state != ThreadState::Ready) {
-    // Threads that became ready meanwhile are at the end.
+    // Threads that became ready in the meantime are at the end of the list.
     ready[position] = ready.back();
     ready.pop_back();
   }
@@ -170,7 +170,7 @@ uint32_t Grid::endTime() const {
 // nothing changed: no memory was written, and no thread has reached a barrier
 // or exited. Once all runnable threads poll, nothing can change any more. The
 // load to wait for is chosen anew after 1, 2, 4, ... loads, so it is eventually
-// a load of the loop (Brent's cycle detection).
+// a load in the polling loop (Brent's cycle detection).
 
 void Grid::poll(Thread &thread, const void *address, const char *where) {
   if (thread.polledAt != changes) {
@@ -205,7 +205,8 @@ void Grid::passTime() {
     failure = "deadlock: " + describeThreads();
     return;
   }
-  // The steps double until the kernel's own limit is reached.
+  // Each step doubles the time since the last change, until the kernel's own
+  // limit is reached.
   clock += std::max<uint64_t>(1000, clock - changedAt);
   ++changes;
   spinning = 0;

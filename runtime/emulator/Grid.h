@@ -35,8 +35,8 @@ enum class ThreadState {
   Ended,
 };
 
-/// The clock that an atomic store has published, and the threads it is
-/// published to.
+/// The clock that an atomic store has published, and the threads to which it is
+/// published.
 struct Publication {
   SharedClock clock;
   int64_t scope = BATCH_SCOPE_DEVICE, block = 0;
@@ -102,11 +102,11 @@ struct Block {
   std::vector<Warp> warps;
   std::unique_ptr<Region> shared;
   BlockClock clock;
-  int64_t waiting = 0; ///< threads that wait at the barrier
+  int64_t waiting = 0; ///< number of threads that wait at the barrier
   int64_t live;
   // The current phase of the cluster barrier.
   bool arrived = false;
-  uint32_t arrivalTime = 0; ///< precedes accesses after an arrival
+  uint32_t arrivalTime = 0; ///< time of accesses before the first arrival
 };
 
 struct Cluster {
@@ -123,7 +123,7 @@ public:
        std::vector<std::unique_ptr<FiberStack>> &stacks, char *shared,
        size_t sharedStride, size_t clockBlocks, uint32_t startTime);
 
-  /// Throws an Error if a check of the kernel fails.
+  /// Runs all threads of the launch. Throws an Error if a check fails.
   void run();
   /// Returns the time at which the last block exited.
   uint32_t endTime() const;
@@ -230,7 +230,7 @@ private:
   uint64_t clock = 0;   ///< virtual nanoseconds
   uint64_t changes = 1; ///< counts calls of progress()
   uint64_t changedAt = 0;
-  size_t spinning = 0; ///< threads that poll since the last change
+  size_t spinning = 0; ///< number of threads that poll since the last change
   std::optional<std::string> failure;
 };
 

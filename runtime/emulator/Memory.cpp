@@ -40,7 +40,7 @@ void Region::reset() {
           " bytes of '", name, "'");
 }
 
-/// Returns one stamp for two reads by threads of a block.
+/// Returns one stamp that represents two reads by threads of the same block.
 static Stamp joinReads(const ThreadClock &thread, Stamp old, Stamp added) {
   if (thread.covers(old))
     return added;

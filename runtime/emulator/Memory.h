@@ -17,7 +17,7 @@
 
 namespace batchrt::emulator {
 
-/// Memory access of an operation.
+/// A memory access of an operation.
 struct Access {
   bool reads, writes, atomic;
   const char *where;
@@ -33,8 +33,8 @@ struct Finding {
   const char *otherWhere = nullptr;
 };
 
-/// A range of memory, with the last write and the reads of every word of four
-/// bytes. A word that is accessed bytewise has these for every byte.
+/// A range of memory. Records the last write and the reads of every word of
+/// four bytes, or of every byte if the word is accessed bytewise.
 class Region {
 public:
   Region(uintptr_t base, size_t bytes, std::string name, RegionUse use);

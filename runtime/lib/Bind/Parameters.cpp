@@ -213,7 +213,7 @@ void packPanels(const PackingInfo &packing, int64_t begin, int64_t end,
   }
 }
 
-/// Packs the columns of a packing that belong to parameter `p`.
+/// Packs the columns that parameter `p` contributes to a packing.
 void packColumns(const PackingInfo &packing, const Descriptor &descriptor,
                  int p, const ParameterValue &loaded, char *target) {
   int64_t columns = 0;

@@ -14,7 +14,7 @@
 using namespace batchrt;
 
 namespace {
-/// A node that is a child of another one, or the value of an argument.
+/// A use of a node: as a child of another node, or as the value of an argument.
 struct NodeUse {
   int64_t instance;
   int64_t parent; ///< -1: an argument

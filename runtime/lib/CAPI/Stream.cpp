@@ -52,8 +52,9 @@ private:
   const int64_t capacity;
   InstanceStream stream;
   std::vector<int64_t> numbers; ///< indexed by position
-  int64_t inside = 0;           ///< instances in the stream
-  int64_t count = 0;            ///< instances that have entered it
+  int64_t inside = 0;           ///< number of instances in the stream
+  int64_t count = 0;            ///< number of instances that have entered the
+                                ///< stream
   /// Failure of an instance that ended after the instances of the last take.
   std::string failure;
   std::string end; ///< reason why the run ended

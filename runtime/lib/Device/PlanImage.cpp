@@ -55,8 +55,8 @@ void batchrt::layOutImage(const ImageInput &input, ImageLayout &layout) {
 }
 
 namespace {
-/// Finds the region that contains an address. Tries the most recent regions
-/// first.
+/// Finds the region that contains an address. Tries the most recently found
+/// regions first.
 class Regions {
 public:
   Regions(const ImageInput &input, const ImageLayout &layout, uint64_t device) {
@@ -89,9 +89,9 @@ public:
     return host + last.distance;
   }
 
-  /// Finds many rows. Returns false if a row is not in any region. Rows of a
-  /// table and of a source mix unpredictably, so the code does not branch on
-  /// them.
+  /// Finds the device addresses of many rows. Returns false if a row is not in
+  /// any region. Rows of a table and of a source mix unpredictably, so the code
+  /// does not branch on them.
   bool findRows(const void *const *rows, int64_t count, uint64_t *out) {
     for (int64_t done = 0;;) {
       done += findInLast(rows + done, count - done, out + done);
@@ -183,8 +183,8 @@ private:
   char *const staging;
   const uint64_t device;
   Regions regions;
-  BatchOperand *operand; ///< the next one to write
-  uint64_t *result;      ///< the next one to write
+  BatchOperand *operand; ///< next operand to write
+  uint64_t *result;      ///< next result to write
   int64_t number = 0;    ///< number of the step
   const KernelInfo *kernel = nullptr;
 };
@@ -233,7 +233,8 @@ void ImageWriter::writeOperand(const BatchStep &step, const BatchOperand &from,
         from.offsets, (step.count + 1) * sizeof(int32_t), "offsets", true));
   }
   if (entries == 0)
-    return; // nothing is read, so the addresses may be past the end
+    return; // nothing is read, so the addresses may be past the end of the
+            // memory
   to.base = pointer<const char>(translate(from.base, 0, "rows"));
   size_t bytes =
       entries * (info.kind == OperandInfo::Gather ? sizeof(int32_t)

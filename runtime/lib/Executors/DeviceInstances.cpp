@@ -50,7 +50,8 @@ private:
 };
 } // namespace
 
-/// Describes the kernel of the task that a block began last, and its loop.
+/// Describes the kernel of the task that a block began last, and the kernel's
+/// loop.
 std::string DeviceInstances::describe(int64_t progress) const {
   const std::vector<KernelInfo> &kernels = descriptor().kernels;
   const size_t kernel = lowOf(progress);
@@ -80,7 +81,7 @@ void DeviceInstances::run(ResultCopies copies) {
   setAddress(arguments.control, watchdog.control);
   arguments.blocks = shape.blocks;
   arguments.watchdog = static_cast<int64_t>(watchdog.nanoseconds());
-  forget(); // until this run has succeeded
+  forget(); // no results until this run has succeeded
   const bool withRun = copies == ResultCopies::WithRun;
   runs->launch(shape, arguments, watchdog, image.outBegin(),
                withRun ? image.outEnd() : image.inEnd());

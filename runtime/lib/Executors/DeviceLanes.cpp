@@ -75,7 +75,7 @@ void DeviceLanes::run(ResultCopies copies) {
   setAddress(arguments.control, watchdog.control);
   arguments.blocks = shape.blocks;
   // Ends and counts precede the rows of results.
-  forget(); // until this run has succeeded
+  forget(); // no results until this run has succeeded
   const bool withRun = copies == ResultCopies::WithRun;
   const size_t outEnd = withRun ? image.outEnd() : image.inEnd();
   runs->launch(shape, arguments, watchdog, imageAt + image.outBegin(),

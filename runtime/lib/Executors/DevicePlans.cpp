@@ -120,7 +120,7 @@ void DevicePlans::run(ResultCopies copies) {
   setAddress(arguments.control, watchdog.control);
   arguments.blocks = shape.blocks;
   arguments.watchdog = static_cast<int64_t>(watchdog.nanoseconds());
-  forget(); // until this run has succeeded
+  forget(); // no results until this run has succeeded
   runs->launch(shape, arguments, watchdog, layout.control,
                copies == ResultCopies::WithRun ? layout.outEnd : layout.inEnd);
   const char *control = memory.staging(layout.control);

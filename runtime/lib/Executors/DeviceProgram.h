@@ -49,7 +49,8 @@ public:
 
   Device &device() { return *where; }
   DeviceKernel kernel() const { return code; }
-  /// Returns the device address of the list of addresses of packed parameters.
+  /// Returns the device address of a list with the addresses of packed
+  /// parameters.
   uint64_t packings() const { return packingsAddress; }
   const std::vector<ImageRegion> &packingRegions() const { return regions; }
   const LaunchInfo &launchInfo() const { return *object.descriptor().launch; }
@@ -117,7 +118,7 @@ private:
   static std::vector<uint64_t> listArguments(const Launch &launch);
 
   std::shared_ptr<DeviceProgram> program;
-  DeviceStream ownStream = 0; ///< unless the caller has given one
+  DeviceStream ownStream = 0; ///< used unless the caller specifies a stream
   DeviceStream stream = 0;
   const double watchdogSeconds;
   LaunchShape launchShape;

@@ -47,7 +47,7 @@ public:
   /// Writes the arguments of `host`, and the addresses of results.
   void write(const BatchContext &host, int64_t instances,
              const ImagePlaces &places, BatchContext &context) const;
-  /// Copies the results of instances whose entry of `ends` is 0 to `host`.
+  /// Copies to `host` the results of the instances whose entry of `ends` is 0.
   void readResults(const BatchContext &host, int64_t instances,
                    const int64_t *ends, const char *staging) const;
 

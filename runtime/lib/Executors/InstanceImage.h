@@ -45,7 +45,7 @@ public:
   size_t context() const { return contextAt; }
   size_t control() const { return controlAt; }
 
-  /// Writes everything that is copied in. `parameters` are on the device, and
+  /// Writes all data that is copied in. `parameters` are on the device, and
   /// `packings` is the device address of their list.
   void write(const MiniBatch &batch, const std::vector<ImageRegion> &parameters,
              uint64_t packings, char *staging, uint64_t address) const;

@@ -57,8 +57,8 @@ public:
   BatchLanes **lanes(char *staging) const {
     return reinterpret_cast<BatchLanes **>(staging + lists);
   }
-  /// Returns the lanes of a unit with pointers to its counts in `staging`.
-  /// Other pointers are as the unit sees them.
+  /// Returns the lanes of a unit. Pointers to the unit's counts refer to
+  /// `staging`; other pointers are as the unit sees them.
   BatchLanes counts(int64_t unit, char *staging) const;
   /// Returns the outcome of each instance.
   const int64_t *ends(const char *staging) const {
@@ -78,8 +78,8 @@ public:
   const std::vector<DeviceRegion> &deviceRegions() const { return parts; }
   /// Returns the offset of the context.
   size_t context() const { return contextAt; }
-  /// Writes everything that is copied in. `host` has the arguments; `packings`
-  /// is the address of the list of packed parameters.
+  /// Writes all data that is copied in. `host` has the arguments; `packings` is
+  /// the address of the list of packed parameters.
   void write(const BatchContext &host, uint64_t packings, char *staging,
              uint64_t address) const;
   /// Copies the results of successful instances to `host`.

@@ -116,7 +116,7 @@ private:
       Elements, ///< a tensor as nested arrays
     };
     Kind kind;
-    const Type *type;   ///< of the value
+    const Type *type;   ///< type of the value
     size_t base;        ///< position of its first cell on the stack of values
     int64_t column = 0; ///< position where it begins
     const Variant *variant = nullptr;

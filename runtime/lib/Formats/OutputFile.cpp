@@ -27,8 +27,8 @@ struct PartialFile {
   std::atomic<bool> taken{false}, exists{false};
   char name[PATH_MAX];
 };
-/// Threads rarely write files at the same time. A file without an entry here
-/// remains only if a signal ends the program.
+/// Threads rarely write files at the same time. A temporary file without an
+/// entry here remains only if a signal ends the program.
 PartialFile partialFiles[8];
 
 class OutputFile {
@@ -90,7 +90,7 @@ static std::string readLink(const std::string &name) {
 
 void OutputFile::open() {
   target = path;
-  constexpr int mostLinks = 40; // as many as Linux follows
+  constexpr int mostLinks = 40; // as many links as Linux follows
   for (int i = 0; i < mostLinks; ++i) {
     std::string next = readLink(target);
     if (next.empty())

@@ -16,10 +16,10 @@ namespace batchrt {
 ///
 /// A bracket with a word becomes the variant of the ADT with one index field,
 /// or with two of them, where the first stores the label. A bracket with k
-/// brackets becomes the variant with k fields of the ADT, or else the one with
-/// one list of the ADT. A variant with another index field stores the label
-/// there: a numeric label as its value, and other labels as numbers in the
-/// order of first appearance, separate from words.
+/// brackets becomes the variant with k fields of the ADT, or else the variant
+/// with one list of the ADT. A variant with an additional index field stores
+/// the label there: a numeric label as its value, and other labels as numbers
+/// in the order of first appearance, separate from words.
 class TreeReader {
 public:
   /// Raises an error if the ADT has none of these variants. `text` begins at
@@ -42,7 +42,7 @@ private:
     int64_t line = 0, column = 0;
   };
   struct Token {
-    char kind; ///< '(' ')' 'w' or 0 at the end
+    char kind; ///< '(', ')', 'w' for a word, or 0 at the end
     size_t begin, length;
   };
   Token token();

@@ -66,7 +66,8 @@ void ArenaRanges::grow() {
     }
   }
   // Growing sets the new addresses in the first part's context. It also sets
-  // the capacities of the whole range, which that part must not use.
+  // that context's capacities to those of the whole arrays, which the part must
+  // not use.
   const int64_t nodes = first.nodeCapacity, entries = first.listCapacity;
   try {
     batch.growNodes(endNodes);

@@ -34,8 +34,8 @@ public:
   /// tasks that this round records must run before the next round. Raises the
   /// error of the first instance that fails.
   bool runRound();
-  /// Returns the number of recorded tasks that have not run: of deferred
-  /// kernels, or of others.
+  /// Returns the number of recorded tasks that have not run, either of deferred
+  /// kernels or of all other kernels.
   int64_t numTasks(bool deferred) const;
   /// Makes only these tasks visible to plans, until hideTasks().
   void showTasks(bool deferred);

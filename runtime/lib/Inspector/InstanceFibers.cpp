@@ -119,7 +119,7 @@ void InstanceFibers::fail(int64_t instance) {
   at(instance).hasFailed = true;
   if (!part.owner.descriptor().separable) {
     part.known.forgetBegun();
-    hasStored = true; // Others may begin its calls.
+    hasStored = true; // other instances may begin its calls
   }
 }
 

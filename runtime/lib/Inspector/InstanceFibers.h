@@ -34,9 +34,9 @@ public:
   /// Returns the number of fibers in use.
   int64_t numAlive() const { return alive; }
   /// Checks the end of a run, when nothing waits for a task. Raises an error if
-  /// an instance has not finished, because it then needs its own result.
+  /// an instance has not finished, which means that it needs its own result.
   void checkEnd() const;
-  /// Appends the handles of the rows that all fibers in progress keep.
+  /// Appends the handles of all rows that fibers in progress keep.
   void listFrameRows(std::vector<int64_t> &handles) const;
   /// Returns the instances that finished since the last call.
   std::vector<int64_t> takeEnded() { return std::exchange(ended, {}); }
@@ -63,7 +63,8 @@ private:
   /// A fork that has not finished.
   struct Join {
     int64_t left; ///< unfinished branches
-    int64_t most; ///< the waiter resumes when at most this many are left
+    int64_t most; ///< the waiter resumes when at most this many branches are
+                  ///< left
     FiberState *waiter;
   };
   struct FiberState {
@@ -73,7 +74,7 @@ private:
     InstanceFibers *owner = nullptr;
     int64_t instance = 0;
     bool isUsed = false;
-    BatchFrame *frames = nullptr; ///< saved while others run
+    BatchFrame *frames = nullptr; ///< saved while other fibers run
     // Only for a branch:
     BatchBranch code = nullptr;
     int64_t *frame = nullptr, number = 0;
@@ -99,7 +100,7 @@ private:
 
   Part &part;
   std::deque<FiberState> all;
-  std::vector<FiberState *> unused[2]; ///< instances, branches
+  std::vector<FiberState *> unused[2]; ///< of instances, and of branches
   /// Fibers that wait for a task (`waiting`) and for a memoized call
   /// (`parked`), in the order of their instances.
   std::vector<FiberState *> waiting, parked;

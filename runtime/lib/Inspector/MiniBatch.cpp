@@ -256,7 +256,7 @@ void MiniBatch::checkIndices(const std::vector<int64_t> &instances) {
   if (!object.entry().unbatched)
     raise(describeIndex(error));
   // The unbatched code finds the first failed check of an instance. Units
-  // cannot, and lanes may compute results that they drop.
+  // cannot find it, and lanes may compute results that they drop.
   for (int64_t instance : instances)
     runUnbatched(instance);
   context().failures.clear();

@@ -23,8 +23,8 @@ class ArenaRanges;
 class InstanceFibers;
 
 /// Step of a worker that runs control flow itself: its share of `tasks` tasks
-/// of a kernel. With 0 tasks, it continues the previous ones; kernel -1 is a
-/// barrier. For lanes: a block, and the number of lanes that run it.
+/// of a kernel. If `tasks` is 0, the step continues the previous tasks. Kernel
+/// -1 is a barrier. For lanes: a block, and the number of lanes that run it.
 struct TracedTasks {
   std::chrono::steady_clock::time_point begin;
   int64_t kernel, tasks;
@@ -53,9 +53,10 @@ struct alignas(64) Part : BatchContext {
   explicit Part(MiniBatch &owner) : BatchContext(), owner(owner) {}
 
   MiniBatch &owner;
-  Fiber *running = nullptr;         ///< runs compiled code now
+  Fiber *running = nullptr;         ///< fiber that runs compiled code now
   size_t stackSize = 0;             ///< stack size of that fiber, in bytes
-  InstanceFibers *fibers = nullptr; ///< runs control flow that waits; else null
+  InstanceFibers *fibers = nullptr; ///< fibers of control flow that waits; else
+                                    ///< null
   int64_t waits = 0;
   bool keepsReads = false; ///< true if a watcher needs the reads of control
                            ///< flow
@@ -73,7 +74,7 @@ struct alignas(64) Part : BatchContext {
   int worker = 0;                             ///< worker that inspects this
                                               ///< part
   int64_t nodeSpace = 0, entrySpace = 0;      ///< space used in the last run
-  int64_t wantedNodes = 0, wantedEntries = 0; ///< needed to continue
+  int64_t wantedNodes = 0, wantedEntries = 0; ///< space needed to continue
 
   bool hasFailed = false;         ///< compiled code has failed
   int64_t code = 0, a = 0, b = 0; ///< code and values of an error
@@ -124,9 +125,9 @@ public:
   /// Reserves `bytes` bytes of scratch memory for each of `count` workers.
   void reserveWorkers(size_t bytes, int64_t count);
   /// Handles an index out of range after a run. Raises an error that names the
-  /// index and the first of `instances` that reads it. Returns if no instance
-  /// reads it. Then the unbatched code has run, and the mini-batch must run
-  /// again.
+  /// index and the first of `instances` that reads it. Returns only if no
+  /// instance reads it. In this case, the unbatched code has run, and the
+  /// mini-batch must run again.
   void checkIndices(const std::vector<int64_t> &instances);
   bool hasBadIndex() const {
     return __atomic_load_n(&indexError.place, __ATOMIC_RELAXED) != 0;
@@ -190,7 +191,8 @@ public:
   std::vector<WorkerExit> exits;
   BumpArena arena; ///< arena of unbatched code
   BatchIndexError indexError = {};
-  InstanceStream *stream = nullptr; ///< lanes run its instances; may be null
+  InstanceStream *stream = nullptr; ///< stream whose instances lanes run; may
+                                    ///< be null
   /// Tables of the run, for inspectors that wait for rows.
   const Tables *tables = nullptr;
 

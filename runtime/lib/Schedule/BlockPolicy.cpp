@@ -82,8 +82,8 @@ public:
     return true;
   }
 
-  /// Returns the state: the blocks without low cost, and the block with the
-  /// most lanes.
+  /// Returns the state: the blocks that lanes wait for, except those of low
+  /// cost, and the block with the most lanes.
   const State &present() const { return state; }
   int64_t count(int32_t block) const {
     return static_cast<int64_t>(waiting[block].size());

@@ -73,13 +73,13 @@ void DepthSorter::run(const TaskQueue *queues, int64_t numKernels) {
   stepBegins[numKernels] = stepList.size();
 }
 
-/// Sorts tasks whose depths are all below `shallow`, the usual case, with one
-/// pass less. Returns false if a depth is not below it.
+/// Sorts tasks whose depths are all below `shallow`. This is the usual case,
+/// and saves one pass. Returns false if a depth is not below it.
 bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
                               int32_t *order, int64_t begin) {
   constexpr uint64_t shallow = 512;
-  // The counts are zero between calls. Most calls have few depths, so few
-  // counts to clear.
+  // The counts are zero between calls. Most calls have few depths, so there are
+  // few counts to clear.
   if (depthCounts.empty())
     depthCounts.resize(shallow);
   int32_t *next = depthCounts.data();

@@ -42,8 +42,8 @@ void FrontierPlan::findNodes() {
   nodes.resize(size);
   independent.assign(tasks->numTypes, 0);
   consumers.resize(tasks->operands.size());
-  // Counts are stored one entry later so that `consumerBegin` has the
-  // beginnings after filling in.
+  // Counts are stored one entry later, so `consumerBegin` has the beginnings
+  // once `consumers` is filled in.
   consumerBegin.assign(size + 2, 0);
   int32_t *next = consumerBegin.data() + 1;
   for (int32_t o = 0, end = begin[size]; o < end; ++o)
@@ -154,7 +154,7 @@ void FrontierPlan::findDepths() {
 }
 
 void FrontierPlan::findUrgencies() {
-  // Limit for which the sum over the largest possible number of tasks is
+  // Maximum urgency. Its sum over the largest possible number of tasks is
   // finite. Tasks farther from the end are all equally urgent.
   constexpr double most = 1e290;
   const int32_t *begin = tasks->operandBegin.data();

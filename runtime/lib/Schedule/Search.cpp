@@ -139,8 +139,8 @@ Found batchrt::searchExact(const TaskGraph &graph, int64_t most) {
   std::unordered_map<std::vector<bool>, size_t> reached;
   auto enter = [&](Level &level) {
     findChoices(level.frontier, level.choices);
-    // The last choice is tried first, so move those that lower the bound to the
-    // end.
+    // The last choice is tried first, so move choices that lower the bound to
+    // the end.
     std::stable_partition(
         level.choices.begin(), level.choices.end(),
         [&](int32_t type) { return !level.frontier.lowersBound(type); });
