@@ -30,7 +30,7 @@ struct UnitThreads {
 
 /// Returns `number`, an i64, and hides its origin from optimizers. Values that
 /// a thread computes from it are then recomputed where they are used, with one
-/// instruction each. From a known number, an optimizer would compute as many
+/// instruction each. If it knew the origin, an optimizer would compute as many
 /// values as possible before loops and keep them in registers. A kernel that
 /// runs a whole program has too few registers for this.
 inline Value makeOpaque(OpBuilder &builder, Location loc, Value number) {

@@ -96,7 +96,8 @@ void StageEmitter::emitPanels(const Reduction &reduction, Value tileRow,
       b.offset(evaluator.getPacking(tables.getPanels(right)),
                b.constant(packed.getNOffset() / right.getWidth() * panelBytes +
                           packed.getKOffset() * stepBytes));
-  // Each reduction numbers its own matrices, because another may have fewer.
+  // Number the matrices of each reduction separately: not all reductions have
+  // equally many.
   auto pointerTo = [&](Value number) {
     return b.offset(packing, b.mul(number, b.constant(panelBytes)));
   };
@@ -197,7 +198,7 @@ void StageEmitter::emitCopy(const Reduction &reduction, Value row,
       });
     });
   };
-  // Columns beyond the last one are copies of it.
+  // Positions beyond the last column contain copies of it.
   auto copyTransposed = [&](int64_t begin, int64_t pieceEnd) {
     b.loop(b.constant(0), b.constant(pieceEnd - begin), lanes, [&](Value j) {
       Value k = b.add(b.constant(begin), j);

@@ -15,8 +15,8 @@ using namespace mlir::uprog;
 static constexpr int64_t kCachedBytes = int64_t(1) << 20;
 /// FLOPs that a worker executes while it reads a byte of parameters that are
 /// not in its cache, allowing for latency that prefetching does not hide. On
-/// two cores with AVX-512, a dense layer (half a FLOP per byte and row) is
-/// faster by rows if it has about 100 rows or more.
+/// two cores with AVX-512, division by rows is faster for a dense layer (half a
+/// FLOP per byte and row) of about 100 rows or more.
 static constexpr int64_t kFlopsPerByte = 48;
 /// With fewer FLOPs, two workers save less than the cost of their barrier,
 /// which is a quarter of a microsecond if each has its own core.
@@ -55,8 +55,8 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
   for (int64_t bytes : plan.getRaggedScratch())
     sharing.taskBytes += bytes;
 
-  // If there are columns for only one worker, divide by rows even if workers
-  // get less than a register tile of rows.
+  // If only one worker would have columns, divide by rows, even if each worker
+  // then has fewer rows than a register tile.
   bool areCached = sharing.weightBytes <= kCachedBytes;
   int64_t tile = llvm::divideCeil(registers.maxRows, leading);
   if (columns <= getPanelWidth(columns, plan.getLanes()))

@@ -21,8 +21,8 @@ namespace mlir::uprog {
 struct Sharing {
   /// A launch with at least this many tasks per worker is divided by rows.
   int64_t rowSplit;
-  /// A worker runs all stages on this many tasks before it takes the next ones,
-  /// so their data stays in its cache. 0 means all tasks.
+  /// A worker runs all stages on this many tasks before it takes more tasks, so
+  /// their data stays in its cache. 0 means all tasks.
   int64_t stageRows;
   /// A launch with fewer tasks than this is not worth a barrier of workers. A
   /// single worker runs it, unless other tasks run at the same time.

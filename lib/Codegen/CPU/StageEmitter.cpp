@@ -96,10 +96,10 @@ void StageEmitter::planScratch(const Stage &stage) {
     blockRowsMax = std::clamp<int64_t>(kPackedBytes / packedRowBytes / maxRows,
                                        2, kMaxTiles) *
                    maxRows;
-  // A tile must not have rows of two tasks.
+  // A tile must not contain rows of two tasks.
   if (isOfTask)
     blockRowsMax = groupRows;
-  // A tile must not have rows of two images.
+  // A tile must not contain rows of two images.
   int64_t rowDim = stage.space.rank() - 2;
   if (gathered)
     blockRowsMax =
@@ -116,7 +116,7 @@ void StageEmitter::planScratch(const Stage &stage) {
   for (const Reduction &reduction : stage.reductions)
     if (reduction.copied) {
       copyOffsets[&reduction] = packsOffset;
-      // The last vectors of a transposed panel may have rows beyond the end.
+      // The last vectors of a transposed panel may contain rows beyond the end.
       packsOffset += llvm::alignTo((reduction.depth + lanes) * panelWidth *
                                        elementBytes(reduction.getElementType()),
                                    64);
@@ -178,8 +178,8 @@ std::pair<Value, Value> StageEmitter::getShare(Value count) {
 }
 
 void StageEmitter::emitRows() {
-  // Compute rows of the stage's space, and convert them to rows of `columns()`
-  // elements below.
+  // Use rows of the stage's space first. Below, they are converted to rows of
+  // `columns()` elements.
   Value first = b.constant(0), last = b.constant(1);
   if (stage->space.hasRows()) {
     first = arguments.rowBegin;
@@ -204,7 +204,7 @@ void StageEmitter::emitRows() {
   end = b.add(first, end);
   if (int64_t rank = stage->space.rank();
       rank > 0 && stage->sharedDims == rank) {
-    // Elements are numbered across all rows.
+    // Here, `begin` and `end` number the elements of all rows.
     Value zero = b.constant(0), one = b.constant(1);
     return forEachRun(begin, end, stage->space.columns(),
                       [&](Value row, Value from, Value to) {
@@ -242,7 +242,7 @@ void StageEmitter::emitBlocks(Value first, Value last) {
     emitPacks(blockRow, blockRows, /*grouped=*/false);
     emitColumns(*stage, blockRow, blockRows);
   };
-  // A tile must not have rows of two tasks.
+  // A tile must not contain rows of two tasks.
   if (stage->sharedDims && isOfTask)
     return forEachRun(
         first, last, blockRowsMax, [&](Value task, Value from, Value to) {

@@ -39,8 +39,8 @@ public:
   /// rowBegin, rowEnd, share, shares).
   func::FuncOp emit(int64_t number, StringRef name);
 
-  /// Bytes of a worker's scratch that the stages emitted so far need. For n
-  /// tasks, these are min(fixed + n * perTask, most) bytes.
+  /// Scratch that each worker needs for the stages emitted so far: for n tasks,
+  /// min(fixed + n * perTask, most) bytes.
   struct WorkerScratch {
     int64_t fixed = 0, perTask = 0, most = 0;
   };
@@ -50,17 +50,17 @@ public:
 private:
   struct Pack {
     OpOperand *operand;
-    AffineMap map; ///< from (row and inner dims, k) to operand dims
+    AffineMap map; ///< maps row, inner dimensions and k to operand indices
     int64_t depth;
     int64_t offset; ///< bytes from the start of a packed row
     Type element;
     const Reduction *reader; ///< one of its readers
-    bool grouped;            ///< differs from matrix to matrix
+    bool grouped;            ///< elements differ by matrix
   };
 
-  /// Memory to prefetch while a tile is computed: its share of the panel that
-  /// follows all `tiles`. Panels are numbered across all matrices. Null if the
-  /// stage uses no panels.
+  /// Memory to prefetch while a tile is computed: share number `tile` of the
+  /// `tiles` shares of panel `panel`. Panels are numbered across all matrices.
+  /// Null if the stage uses no panels.
   struct Ahead {
     Value panel, tile, tiles;
   };
@@ -158,7 +158,8 @@ private:
   int64_t packsOffset = 0, packedRowBytes = 0;
   DenseMap<const Reduction *, size_t> packOf;
   struct ColumnPack {
-    AffineMap map;  ///< from (row, inner dims, steps, line) to operand dims
+    /// Maps row, inner dimensions, steps and line to operand indices.
+    AffineMap map;
     int64_t offset; ///< bytes from the start of the worker's scratch
   };
   DenseMap<const Reduction *, ColumnPack> columnPacks;

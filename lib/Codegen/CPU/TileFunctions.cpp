@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Distance at which a panel is prefetched into the first-level cache.
+/// Distance in bytes at which a panel is prefetched into the first-level cache.
 static constexpr int64_t kPrefetchBytes = 1024;
 /// Bytes of a cache line, which one prefetch reads.
 static constexpr int64_t kLineBytes = 64;
@@ -113,7 +113,8 @@ func::FuncOp TileFunctions::getTile(const TileShape &shape, int64_t rows,
           sum = vector::FMAOp::create(b, spread, columns, sum);
         };
         // Meanwhile, prefetch a share of the next panel into the second-level
-        // cache. A tile with fewer rows is the only tile of its panel.
+        // cache, except for a tile with few rows, which is the only tile of its
+        // panel.
         auto fetchAhead = [&] {
           if (shape.streamed && 2 * rows >= tiles.maxRows)
             LLVM::Prefetch::create(b, b.offset(ahead, b.mul(k, aheadStep)),

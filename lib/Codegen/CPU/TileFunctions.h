@@ -26,8 +26,8 @@ struct RegisterTiles {
   int64_t panelsFor(int64_t rows) const;
 };
 
-/// Shape of a contraction's code. All contractions of a module with the same
-/// shape share this code.
+/// Shape of a contraction's code. All contractions of a module that have the
+/// same shape share code.
 struct TileShape {
   Type element;        ///< f32 or f64
   int64_t lanes;       ///< elements of a vector

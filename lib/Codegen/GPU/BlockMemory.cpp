@@ -17,8 +17,8 @@ using namespace mlir::uprog;
 
 /// Bytes of shared memory that a block may use on any chip.
 static constexpr int64_t kLeastSharedMemory = 48 * 1024;
-/// Maximum number of bytes for a quad of rows that products multiply, reserved
-/// before parameters are placed.
+/// Maximum number of bytes to reserve for a quad of rows that products
+/// multiply, before parameters are placed.
 static constexpr int64_t kFewRowBytes = 24 * 1024;
 /// Maximum number of bytes for these rows after parameters are placed.
 static constexpr int64_t kManyRowBytes = 64 * 1024;

@@ -13,9 +13,10 @@
 
 namespace mlir::uprog {
 
-/// Operators of a module that run at many steps: their tasks do not all have
-/// one known depth, and no block runs them by itself. The choice of executors
-/// depends on these operators, and only their parameters can be resident.
+/// Operators of a module that run at many steps. An operator is not among them
+/// if the depths of all its tasks are constant, or if one block runs it by
+/// itself. The choice of executors depends on these operators, and only their
+/// parameters can be resident.
 class RepeatedOperators {
 public:
   explicit RepeatedOperators(ModuleOp module);
@@ -37,7 +38,7 @@ public:
 
   struct Options {
     /// Number of blocks that run a stage together. It is 0 if blocks of several
-    /// levels run stages. Then no parameters are resident.
+    /// levels run stages; in that case, no parameters are resident.
     int64_t units;
     int64_t blockSize;    ///< threads of a block
     int64_t sharedMemory; ///< bytes that a block may use
@@ -56,10 +57,10 @@ public:
   ProductMemory products;
   int64_t controlBytes;
 
-  /// Returns all bytes except `controlBytes`.
+  /// Returns the size of this memory in bytes, without `controlBytes`.
   int64_t getBytes() const { return products.rows + products.rowBytes; }
-  /// Fails if this needs more shared memory than blocks have. Reports the error
-  /// at the operator whose sums need the most memory.
+  /// Fails if the contents do not fit in the shared memory of a block. Reports
+  /// the error at the operator whose sums need the most memory.
   LogicalResult verify(ArrayRef<OperatorOp> operators, Plans plans) const;
 
 private:

@@ -130,7 +130,7 @@ CodeBuilder::Values Fragments::multiply(const FactorFormat &format,
     return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{i});
   };
   CodeBuilder::Values next(sums);
-  // An instruction takes two words of each row and of the column.
+  // An instruction uses two words of each row and two words of the column.
   for (int64_t r : {0, 2}) {
     Value left[] = {word(rows[0], r), word(rows[1], r), word(rows[0], r + 1),
                     word(rows[1], r + 1)};

@@ -14,8 +14,8 @@
 
 namespace mlir::uprog {
 
-/// Returns the type that factors have in shared memory: in rows of a round, and
-/// in resident parameters.
+/// Returns the type of factors in shared memory, in the rows of a round and in
+/// resident parameters.
 Type getFactorType(CodeBuilder &b, const FactorFormat &format);
 /// Converts an element, or a vector of four elements, to factors in shared
 /// memory.
@@ -30,8 +30,8 @@ void unroll(Operation *loop, int64_t times);
 /// in groups of four. All lanes of a group multiply the same two rows by the
 /// same column. In each step, each lane loads 16 bytes of each of its rows and
 /// of its column; the vectors of a group are adjacent along k. An instruction
-/// takes the elements of rows and columns in the same order. The bits of a
-/// row's results do not depend on adjacent rows.
+/// uses the elements of rows and columns in the same order. The bits of a row's
+/// results do not depend on adjacent rows.
 class Fragments {
 public:
   Fragments(CodeBuilder &b, WordMath &m, Value lane);

@@ -20,8 +20,8 @@ using namespace mlir::uprog;
 /// lanes per element, a warp also computes more elements.
 static constexpr int64_t kLeast = 8;
 
-/// Returns the loop that is divided among lanes: the longest one. Among equally
-/// long loops, it is the last one, along which values are adjacent.
+/// Returns the loop that is divided among lanes: the longest loop or, of
+/// several longest loops, the last one, along which values are adjacent.
 static size_t findLoop(const ReductionLoops &loops) {
   size_t longest = 0;
   for (size_t i = 1; i < loops.dims.size(); ++i)
@@ -38,9 +38,9 @@ int64_t LaneReductions::countLanes(const Reduction &reduction) {
   return std::clamp<int64_t>(llvm::bit_floor(most), 1, kWarp);
 }
 
-/// Returns true if the stage inserts into rows that it reads. Each element of
-/// such a stage must have one lane: lanes do not wait for each other before one
-/// of them stores the element.
+/// Returns true if the stage inserts into rows that it reads. In such a stage,
+/// a single lane must compute each element, because lanes do not wait for each
+/// other before one of them stores the element.
 static bool writesWhatItReads(const StagePlan &plan, const Stage &stage) {
   return llvm::any_of(stage.stores, [&](auto &stored) {
     auto &[value, storage] = stored;
@@ -57,8 +57,9 @@ LaneReductions::LaneReductions(const StagePlan &plan, const Stage &stage)
 
 int64_t LaneReductions::chooseLanes(const StagePlan &plan,
                                     const Stage &stage) const {
-  // With many elements, every lane computes its own. Lanes then read adjacent
-  // values of neighboring elements, unless adjacent values are reduced.
+  // If there are many elements, every lane computes different elements. Lanes
+  // then read adjacent values of neighboring elements, unless adjacent values
+  // are reduced.
   bool few = stage.space.leading() * stage.space.columns() < kWarp;
   int64_t most = 1;
   for (const Reduction &reduction : stage.reductions) {
@@ -83,7 +84,8 @@ CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
   size_t shared = findLoop(loops), last = loops.dims.size() - 1;
   size_t inputs = op.getNumDpsInputs();
   Indices dims = evaluator.loopIndices(op, element);
-  // If an element has more than `count` lanes, several do the same work.
+  // If an element has more than `count` lanes, some of its lanes do the same
+  // work.
   WordMath m(b);
   Value own = count < lanes ? m.rem(member, count) : member;
   Value first = m.widen(own);

@@ -24,14 +24,14 @@ public:
 
   /// Returns the number of lanes per element, a power of two.
   int64_t getLanes() const { return lanes; }
-  /// Returns the number of rows of the elements that a warp computes at once;
-  /// getTileColumns() returns the number of columns.
+  /// Returns the number of rows in the tile of elements that a warp computes at
+  /// once; getTileColumns() returns its number of columns.
   int64_t getTileRows() const { return kWarp / lanes / tileColumns; }
   int64_t getTileColumns() const { return tileColumns; }
 
   /// Returns the results of a reduction at an element, or no values after an
-  /// error. All lanes of the element get the results; this lane is number
-  /// `member` of them. All lanes of a warp must run the code.
+  /// error. All lanes of the element get the results; `member` is the number of
+  /// this lane among them. All lanes of a warp must run the code.
   CodeBuilder::Values reduce(CodeBuilder &b, Evaluator &evaluator,
                              const Reduction &reduction, const Indices &element,
                              Value member) const;
@@ -39,7 +39,7 @@ public:
 private:
   static constexpr int64_t kWarp = 32; ///< lanes of a warp
 
-  /// Returns the number of lanes that pay off for a reduction.
+  /// Returns the number of lanes that are worthwhile for a reduction.
   static int64_t countLanes(const Reduction &reduction);
   int64_t chooseLanes(const StagePlan &plan, const Stage &stage) const;
 

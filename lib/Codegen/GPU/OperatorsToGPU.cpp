@@ -77,7 +77,7 @@ static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
   return success();
 }
 
-/// Reports the work of a launch's blocks in the stages of an operator.
+/// Reports the work of each block of a launch in the stages of an operator.
 static void describeWork(const StagePlan &plan, OperatorOp host,
                          const ResidentParameters &parameters,
                          const ProductMemory &memory, gpu::GPUModuleOp module,
@@ -107,7 +107,7 @@ static void describeWork(const StagePlan &plan, OperatorOp host,
          << work.blockInstructions << ", wavefronts " << work.wavefronts
          << ", chain " << code.chain << ", cycles "
          << work.estimateCycles(code);
-      // For a launch of a few blocks, also report each warp.
+      // If the launch has few blocks, also report the sums of each warp.
       if (launch.units <= 16) {
         os << ", sums from byte " << memory.sums << " to " << memory.rows
            << " of " << memory.rows + memory.rowBytes << ", of warps";

@@ -95,8 +95,8 @@ static Value pick(WordMath &m, Value number, ArrayRef<int64_t> values) {
 
 using Items = ItemShare<WordMath>;
 
-/// Returns the number of loads that compute an element of `value`, up to
-/// kLoads. An element of a view comes from one of its operands.
+/// Returns the number of loads needed to compute an element of `value`, but at
+/// most kLoads. A view reads each element from one of its operands.
 static int64_t countLoads(Value value, DenseMap<Value, int64_t> &known) {
   Operation *op = value.getDefiningOp();
   if (!op || isa<StageOp>(op))
@@ -324,7 +324,8 @@ void ProductEmitter::copyRows(const ProductPlan::Round &round,
     });
   }
 
-  // Use one loop for pieces of the same extent, so that none waits for another.
+  // Use one loop for all pieces of the same extent, so that pieces do not wait
+  // for each other.
   Value begin = thread;
   if (found) {
     Value next = m.add(thread, found->spots() * threads);

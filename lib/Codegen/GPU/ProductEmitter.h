@@ -30,10 +30,10 @@ struct ProductMemory {
 ///
 /// Without tensor cores, a warp computes a tile of 4 rows by 8 columns of sums,
 /// or a slice of 2 of these columns. Both may have one row instead of 4. The
-/// lanes divide k among them: each computes its share of all these sums with
-/// one fma per term, and lanes read adjacent vectors. Then lanes exchange sums
-/// until each has one. On tensor cores, the tile has 16 rows, and a lane has
-/// four sums.
+/// lanes divide k among them: each lane adds its terms of all these sums, with
+/// one fma per term. Lanes read adjacent vectors. Then they exchange partial
+/// sums until each lane has one sum. On tensor cores, the tile has 16 rows, and
+/// a lane has four sums.
 class ProductEmitter {
 public:
   static constexpr int64_t kLanes = 32; ///< lanes of a warp
@@ -59,9 +59,9 @@ public:
 
   /// Starts the code of the stage.
   void begin(Value thread, Value warp, Value lane);
-  /// Computes the addresses of those of `rows` that are copied first. The stage
-  /// has `quads` quads of rows. The plan contains the addresses, so this code
-  /// may run before other steps have written the rows.
+  /// Computes the addresses of the rows of `rows` that are copied first. The
+  /// stage has `quads` quads of rows. The addresses are part of the plan, so
+  /// this code may run before other steps have written the rows.
   void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads);
   /// Copies the rows whose addresses findRows() has computed.
   void copyFoundRows();
@@ -74,18 +74,19 @@ public:
   void multiply(const ProductPlan::Round &round, const Rows &rows,
                 Value firstRow, const Columns &columns, const Slices &slices,
                 Value firstTurn, const Tiles &tiles, Value count);
-  /// Returns element `element` of the sum of product `number` in a tile.
+  /// Returns the sum of product `number` at element `element` of a tile, over
+  /// all shares.
   Value addShares(size_t number, Value tile, Value element);
 
 private:
-  /// Places and extents of the factors of a share of one tile.
+  /// Locations and extents of the factors of one tile and one share of k.
   struct Operands {
     Value rows;        ///< address of the tile's first row, in shared memory
     Value lastRow;     ///< number of the last row that exists
     Value parameters;  ///< address of the tile's first column
     Value stride;      ///< bytes from one column to the next
     Value firstColumn; ///< first of the requested columns
-    /// The number of the last column that exists; null if all columns of the
+    /// Number of the last column that exists, or null if all columns of the
     /// tile exist.
     Value lastColumn;
     int64_t rowCount = 0, columnCount = 0; ///< numbers of requested rows and
@@ -142,7 +143,7 @@ private:
   Value addressOf(Value factor, int64_t bytes);
   Value rowAt(const ProductPlan::Round &round, Value own, Value offset);
 
-  /// Returns the address of an element of a share of a tile's sums.
+  /// Returns the address of element `element` of a tile's sums of one share.
   Value sumAt(Value tile, Value share, Value element, int64_t bytes);
   /// Stores this lane's sums of share `number` of a round.
   void storeSums(const ProductPlan::Round &round, Value tile, Value number,
@@ -160,8 +161,8 @@ private:
                                     Value k, const Operands &operands);
   Value getMemory(int64_t offset, Value bytes);
   /// Adds the partial sums of all lanes, for `columns` columns and one or four
-  /// rows. Returns one of the sums in each lane. The sums are in column-major
-  /// order over the lanes, and each sum is in the same number of adjacent
+  /// rows. Returns one of the sums in each lane. Sums are distributed over the
+  /// lanes in column-major order, and each sum is in equally many adjacent
   /// lanes.
   Value addUp(ArrayRef<Value> partials, size_t columns);
 

@@ -51,8 +51,8 @@ struct RowSource {
 } // namespace
 
 /// Returns true if `condition` holds for all k of a share, and false if it
-/// holds for none. Returns std::nullopt if it holds for some, or depends on the
-/// row.
+/// holds for none. Returns std::nullopt if it holds for only some k or depends
+/// on the row.
 static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
                                  int64_t depth) {
   AffineExpr index = map.getResult(condition.dim);
@@ -222,7 +222,7 @@ private:
   ProductPlan &plan;
   int64_t rowBytes;
   // State of the last round:
-  int64_t used = 0;                                  ///< bytes of a row
+  int64_t used = 0;                                  ///< used bytes of a row
   SmallVector<std::pair<RowSource, int64_t>> placed; ///< sources with their
                                                      ///< offsets
 };

@@ -35,8 +35,8 @@ struct FactorFormat {
                                                : batch::elementBytes(element);
   }
   int64_t vector() const { return kVectorBytes / bytes(); }
-  /// Returns the extent of k that lanes multiply at once. Zeros follow the last
-  /// k.
+  /// Returns the number of positions along k that lanes multiply at once.
+  /// Beyond the last k, factors are zeros.
   int64_t step() const { return usesTensorCores() ? 4 * vector() : vector(); }
   int64_t tileRows() const { return usesTensorCores() ? 16 : 4; }
   int64_t padded(int64_t depth) const;
@@ -55,7 +55,8 @@ struct FactorFormat {
   bool operator!=(const FactorFormat &other) const { return !(*this == other); }
 };
 
-/// Plan by which the warps of a block multiply by the parameters of a stage:
+/// Plan by which the warps of a block multiply rows by the parameters of a
+/// stage:
 ///
 ///   for each round:
 ///     copy segments of the rows that are multiplied to shared memory
@@ -65,13 +66,13 @@ struct FactorFormat {
 /// One round is enough if the rows fit. Shares depend only on sizes, so a row
 /// has the same bits in every mini-batch and on any number of blocks.
 struct ProductPlan {
-  /// Range of k of the rows that products multiply.
+  /// Range of k in the rows that products multiply.
   struct Segment {
     const Reduction *reader; ///< the first product that reads it
     int64_t begin, end;      ///< range of k
     int64_t at;              ///< bytes from the beginning of a row
   };
-  /// Range of k of a product.
+  /// Range of k in which one warp multiplies a tile of a product.
   struct Share {
     const Reduction *product;
     int64_t begin, end;
@@ -95,7 +96,7 @@ struct ProductPlan {
   SmallVector<Share> shares; ///< all shares, grouped by product
   SmallVector<Round, 1> rounds;
   int64_t tileRows = 4;
-  int64_t sumBytes = 0; ///< bytes of one share of one tile
+  int64_t sumBytes = 0; ///< bytes of a tile's sums of one share
 
   /// Returns the maximum number of bytes that a round needs for a row.
   int64_t rowBytes() const;

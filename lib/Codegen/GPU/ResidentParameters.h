@@ -18,7 +18,7 @@ namespace mlir::uprog {
 
 /// Matrix of parameters that contractions of one or several stages read.
 struct ResidentMatrix {
-  PackedAttr packed;      ///< as its first reader reads it
+  PackedAttr packed;      ///< how its first reader reads it
   int64_t columns, depth; ///< extents that are read
   FactorFormat format;
   int64_t rowsPerTask = 0;   ///< rows per task that are multiplied by it
@@ -83,9 +83,9 @@ public:
   /// Returns the address of byte `offset` of that memory.
   static Value getMemory(CodeBuilder &b, int64_t offset);
   /// Creates the function f(packings, unit, units) that fills this memory, if
-  /// anything is resident. All `threads` threads of a block call it first.
-  /// `unit` is one of `units` blocks at `level`, which the attribute kLevelAttr
-  /// stores.
+  /// any parameters are resident. All `threads` threads of a block call it
+  /// first. `unit` is one of `units` blocks at `level`, which the attribute
+  /// kLevelAttr stores.
   void emitLoad(gpu::GPUModuleOp module, ModuleTables &tables, CodeBuilder &b,
                 int64_t threads, Level level) const;
 

@@ -26,7 +26,8 @@ WarpEmitter::WarpEmitter(const StagePlan &plan,
       evaluator(b, plan, tables), blocks(blocks), m(b) {}
 
 /// Maximum number of 32-bit words that a thread loads together in a loop of
-/// known extent that would be unrolled completely. A thread has 255 registers.
+/// known extent, which would otherwise be unrolled completely. A thread has 255
+/// registers.
 static constexpr int64_t kMostWords = 64;
 /// Maximum number of operations of a loop that is assumed to be unrolled
 /// completely. Later passes decide about other loops.
@@ -36,7 +37,7 @@ namespace {
 /// Size of a region.
 struct Size {
   int64_t operations = 0;
-  int64_t words = 0; ///< loaded from global memory without waiting
+  int64_t words = 0; ///< words loaded from global memory without a wait
 };
 } // namespace
 
@@ -151,9 +152,9 @@ WarpEmitter::Place WarpEmitter::placeAt(Value row, Value column) {
 void WarpEmitter::emitTiles(const Columns &own, const LaneReductions &lanes) {
   int64_t elementLanes = lanes.getLanes(), tileRows = lanes.getTileRows();
   Value tiles = m.div(m.add(rowCount, tileRows - 1), tileRows);
-  // Each of n blocks with these columns computes every n-th tile of rows. The
-  // tiles of a block are divided among its warps, one column of tiles after the
-  // other.
+  // If n blocks have these columns, each of them computes every n-th tile of
+  // rows. The tiles of a block are divided among its warps, one column of tiles
+  // after the other.
   Value rest = m.sub(m.add(tiles, m.sub(own.shares, 1)), own.share);
   Value perColumn = m.div(rest, own.shares);
   Value count = m.mul(perColumn, own.count);

@@ -72,14 +72,15 @@ private:
     Indices indices;
     Value valid;
   };
-  /// Returns the position of a row and column. Beyond an edge, it is the
-  /// position of the last row or column.
+  /// Returns the place of the element in a row and column. Beyond an edge,
+  /// returns the place in the last row or column, with `valid` false.
   Place placeAt(Value row, Value column);
   /// Emits everything except products with parameters, at one of this lane's
   /// elements.
   void emitElement(const Indices &element);
   /// Emits the same code for an element that several lanes compute together.
-  /// This lane is number `member` of them. One lane stores the element.
+  /// `member` is the number of this lane among them. One lane stores the
+  /// element.
   void emitSharedElement(const Place &place, const LaneReductions &lanes,
                          Value member);
   void emitStores(const Indices &element);

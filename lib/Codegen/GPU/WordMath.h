@@ -14,7 +14,7 @@ namespace mlir::uprog {
 
 /// Arithmetic on i32 values that are not negative, except where noted. A GPU
 /// needs two to four instructions for a 64-bit operation, and many more for a
-/// quotient. With few rows, a step waits for these instructions.
+/// 64-bit quotient. A step with few rows waits for these instructions.
 class WordMath {
 public:
   using Number = Value;

@@ -29,7 +29,8 @@ ItemWork::ItemWork(const FactorFormat &format, int64_t rows, int64_t columns,
                    int64_t depth) {
   sums = rows * columns;
   if (format.usesTensorCores()) {
-    // A step loads vectors of two rows and of a column, and multiplies twice.
+    // A step loads a vector of each of two rows and of a column, and multiplies
+    // twice.
     int64_t steps = llvm::divideCeil(depth, format.step());
     loads = 3 * steps;
     multiplications = 2 * steps;
@@ -40,7 +41,7 @@ ItemWork::ItemWork(const FactorFormat &format, int64_t rows, int64_t columns,
   loads = steps * (rows + columns);
   multiplications = steps * rows * columns * format.vector();
   instructions = loads + multiplications + 1;
-  // Lanes exchange half of their sums as long as they have several.
+  // A lane exchanges half of its sums as long as it has several.
   int64_t words = batch::elementBytes(format.element) / 4;
   int64_t left = sums;
   for (int64_t distance = kLanes / 2; distance > 0; distance /= 2) {
@@ -130,7 +131,7 @@ private:
 } // namespace
 
 StageCode::StageCode(func::FuncOp function) {
-  // Find the last barrier. Skip barriers in `scf.if`, which only protect sums
+  // Find the last barrier. Skip barriers in `scf.if`: they only protect sums
   // from the next tiles.
   Operation *last = nullptr;
   function.walk([&](gpu::BarrierOp barrier) {
@@ -354,8 +355,9 @@ int64_t StageWork::estimateCycles(const StageCode &code) const {
   cycles += (mostRowBytes + mostWeightBytes) / kL2Bytes;
   if (weightBytes)
     cycles += passes * kL2Latency;
-  // Once the rows are available, the stage waits for the slowest of a warp's
-  // instructions, a block's instructions and its shared memory.
+  // Once the rows are available, the stage waits for whichever takes longest:
+  // the instructions of a warp, the instructions of a block, or its accesses to
+  // shared memory.
   cycles += std::max({instructions / kWarpRate, blockInstructions / kBlockRate,
                       double(wavefronts)});
   // Each item waits for a load, and for five exchanges between lanes.

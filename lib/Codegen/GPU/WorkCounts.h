@@ -28,13 +28,13 @@ struct ItemWork {
 
 /// Properties of a stage's function that do not depend on the number of rows.
 struct StageCode {
-  /// Uses estimates for a stage without a function, close to the values of
-  /// models over trees.
+  /// Properties of a stage without a function: estimates that are close to the
+  /// values of models over trees.
   StageCode() = default;
   explicit StageCode(func::FuncOp function);
 
-  /// Length of the longest chain of loads from global memory, after the barrier
-  /// of all blocks. Each load needs the result of the previous one.
+  /// Length of the longest chain of loads from global memory after the barrier
+  /// of all blocks, where each load needs the result of the previous one.
   int64_t dependentLoads = 2;
   /// Length of the longest chain of dependent instructions for one element,
   /// after its products. Functions of `math` count as their expansions.
@@ -42,8 +42,7 @@ struct StageCode {
 };
 
 /// Work of a launch's blocks in one stage, with a given number of rows. The
-/// functions of WorkShare, which divide the work in emitted code, also count
-/// it.
+/// same code (WorkShare.h) divides this work and the work of emitted code.
 struct StageWork {
   /// Cycles that a block barrier takes, rounded from published measurements.
   static constexpr int64_t kBlockBarrier = 40;
@@ -57,9 +56,9 @@ struct StageWork {
             const ResidentParameters &parameters, const ProductMemory &memory,
             const Launch &launch, int64_t rows);
 
-  /// Counts for each warp, block by block: its shares of products, or tiles of
-  /// elements in a stage without products, and the sums that it stores in
-  /// shared memory.
+  /// Counts for each warp, block by block: its items (shares of products or, in
+  /// a stage without products, tiles of elements), and the sums that it stores
+  /// in shared memory.
   SmallVector<int64_t> items, sums;
   int64_t passes = 0;   ///< iterations over tiles, maximum over all blocks
   int64_t barriers = 0; ///< barriers of a block, maximum over all blocks

@@ -42,9 +42,9 @@ struct NumberMath {
 };
 
 /// Tiles of columns that block `unit` of `units` computes: first, first +
-/// across, ... They do not depend on rows, so a block reads the same parameters
-/// at every step. If there are more blocks than tiles, blocks with the same
-/// columns divide the rows.
+/// across, ... They do not depend on the number of rows, so a block reads the
+/// same parameters at every step. If there are more blocks than tiles, blocks
+/// with the same columns divide the rows.
 template <class Math>
 struct ColumnShare {
   using Number = typename Math::Number;
@@ -69,9 +69,9 @@ struct ColumnShare {
   Number shares = Number(); ///< number of blocks with its columns
 };
 
-/// Share of a block in a tile of columns that several blocks compute, for a
-/// stage with few rows. Each block computes every `shares`-th quad of rows, in
-/// 1, 2 or all slices of the tile's columns.
+/// Share of a block in a tile of columns that several blocks compute together,
+/// in a stage with few rows. Each block computes every `shares`-th quad of
+/// rows, in 1, 2 or all slices of the tile's columns.
 template <class Math>
 struct SliceShare {
   using Number = typename Math::Number;
@@ -121,7 +121,7 @@ struct SliceShare {
 };
 
 /// Rows of a stage that a block computes: the rows of every `shares`-th quad,
-/// as many as its memory holds. They are numbered from 0.
+/// as many as its memory holds. The block numbers them from 0.
 template <class Math>
 struct RowShare {
   using Number = typename Math::Number;
@@ -141,7 +141,7 @@ struct RowShare {
     count = m.add(m.mul(others, quad), m.min(quad, m.sub(rows, last)));
   }
 
-  /// Returns the stage's row for row `own` of this share.
+  /// Returns the row of the stage that is row `own` of this share.
   Number rowAt(Math &m, Number own) const {
     Number quad = m.constant(kQuad);
     Number at = m.add(first, m.mul(m.div(own, quad), shares));

@@ -87,7 +87,7 @@ InstanceUnit batch::makeClusterUnit(OpBuilder &builder, Location loc,
   return member;
 }
 
-/// Returns true for types whose values the code represents by the i64s of their
+/// Returns true if the code represents values of this type by the i64s of their
 /// cells.
 static bool isCell(Type type) {
   return isa<uprog::RowType, rec::ListType, rec::AdtType>(type);
@@ -143,8 +143,8 @@ void InstanceCode::addTo(Field counter, Value amount, Value condition) {
 /// Low half of a BatchBlockControl's progress: the kernel.
 static constexpr int64_t kKernelMask = (int64_t(1) << kProgressShift) - 1;
 
-/// In a unit's count of steps, the first bit of the number of steps that it
-/// shares with others.
+/// Lowest bit, in a unit's count of steps, of the number of steps that it
+/// shares with other units.
 static constexpr int64_t kSharedStepsShift = 32;
 
 Value InstanceCode::loadOwn(Value cell) {
@@ -190,8 +190,8 @@ void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
   when(isMultiUnit && !isShared ? isZero(unit.number) : Value(), begin);
 }
 
-/// Does the same for a unit with several threads. Tasks that the blocks of a
-/// cluster run together count as run by its first block.
+/// Counts the `count` tasks of a step in a unit with several threads. Tasks
+/// that the blocks of a cluster run together are counted for its first block.
 void InstanceCode::reportTasks(int64_t kernel, Value count, bool isShared) {
   const UnitThreads &threads = unit.threads;
   // Count in private memory: a load of a count from global memory takes too
@@ -240,8 +240,8 @@ void InstanceCode::beginBarrier() {
     trace(cb.constant(-1), cb.constant(0));
 }
 
-/// Counts a barrier that the cluster now reaches, in its first block. Each
-/// thread has its own count.
+/// Counts a barrier that the cluster now reaches, but only in the first block.
+/// Each thread has its own count.
 void InstanceCode::countClusterBarrier() {
   Value one = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
                                      isZero(unit.number));
@@ -280,13 +280,14 @@ void InstanceCode::enterInstance(Value instance) {
 
 Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
                               const InstanceTables &tables) {
-  // A loop that only computes numbers has no other check for cancellation.
+  // Check for cancellation here: a loop that only computes numbers has no other
+  // check.
   if (!unit.threads.thread) // on the host
     cb.endIfCancelled(unit.worker);
   Value last = before ? before : loadOwn(unit.rounds);
   Value rounds =
       arith::AddIOp::create(builder, loc, last, count ? count : cb.constant(1));
-  // The sum is unsigned. With this bound, no later sum overflows.
+  // The sum is unsigned. This bound ensures that later sums do not overflow.
   if (count)
     rounds = arith::MinUIOp::create(builder, loc, rounds,
                                     cb.constant(uprog::kTooManyRounds));
@@ -360,7 +361,7 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided, Value member,
     Value place = arith::MulIOp::create(builder, loc, turn, cb.constant(bytes));
     return arith::AddIOp::create(builder, loc, getCopy(0), place);
   }
-  // Iterate from the last copy that may be needed to the first.
+  // Visit the copies that may be needed, from the last to the first.
   Value row = getCopy(avoided.size());
   for (int64_t number = avoided.size(); number-- > 0;) {
     Value copy = getCopy(number);
@@ -407,7 +408,7 @@ Value InstanceCode::checkIndex(Value index, Value extent, int64_t place) {
   return arith::SelectOp::create(builder, loc, outside, cb.constant(0), index);
 }
 
-/// Returns the number by which handles identify a source.
+/// Returns the number that identifies a source in handles.
 static int64_t getSourceNumber(ModuleOp module, StringRef name) {
   int64_t number = 1;
   for (auto source : module.getOps<SourceOp>()) {
@@ -451,8 +452,7 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
   return cb.loadElement(type, row, cells);
 }
 
-/// Size in bytes of the pieces in which copying and clearing are divided among
-/// threads.
+/// Size in bytes of a piece: threads copy and clear memory in pieces.
 static constexpr int64_t kPiece = 64;
 
 /// Returns the beginning and the end of this thread's share, in bytes.
@@ -553,8 +553,8 @@ Value InstanceCode::shareCells(Operation *op, int64_t count,
   return cells;
 }
 
-/// Counts the bytes that `count` tasks copy for operands into which they
-/// insert. Results for which `isInPlace` is true are written in place.
+/// Counts the bytes of operands that `count` tasks copy before they insert into
+/// the copies. Results for which `isInPlace` is true are written in place.
 void InstanceCode::countCopies(KernelOp kernel, Value count,
                                function_ref<bool(unsigned)> isInPlace) {
   int64_t bytes = 0;
@@ -593,8 +593,7 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
       });
 }
 
-/// Each operand has one cell per task. The cells of each result follow in the
-/// same way.
+/// Each operand, and then each result, has one cell per task.
 Value InstanceCode::tasks(uprog::TasksOp op, const InstanceTables &tables) {
   auto kernel =
       op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(op.getKernel());

@@ -64,17 +64,16 @@ public:
   }
   int64_t getNodeValues() const { return nodeValues; }
   /// Returns the offset at which all buffers of an instance begin;
-  /// getBufferBytes() returns their size in bytes. The same number of bytes
-  /// follows for each other member of a set.
+  /// getBufferBytes() returns their size in bytes. The buffers of the other
+  /// members of a set follow, with the same size.
   int64_t getBufferBegin() const { return bufferBegin; }
   int64_t getBufferBytes() const { return bufferBytes; }
   int64_t getCapacity() const { return capacity; }
   /// Returns the size in bytes of the scratch memory of sites in programs for
   /// sets. This memory precedes the memory of all units.
   int64_t getSetBytes() const { return setBytes; }
-  /// Returns the number of the first index that a `uprog.load` or
-  /// `uprog.parameter_row` checks, counted from 1 in `uprog.indices` of the
-  /// module.
+  /// Returns the position, counted from 1 in the module's `uprog.indices`, of
+  /// the first index that a `uprog.load` or `uprog.parameter_row` checks.
   int64_t getIndex(Operation *op) const { return indexOf.lookup(op); }
   /// Returns the number of the loop of `op`, counted from 1.
   int64_t getLoop(uprog::NextRoundOp op) const { return loopOf.lookup(op); }
@@ -121,7 +120,7 @@ struct InstanceUnit {
   /// number of rounds that it has run. A unit with several threads also counts
   /// its progress (as in a BatchBlockControl), the tasks and steps that it
   /// shares with other units, and cluster barriers. The low 32 bits of `steps`
-  /// count steps that it runs by itself, the others count shared steps.
+  /// count steps that it runs by itself, the high 32 bits shared steps.
   Value instance, rounds, progress, shares, steps, barriers;
 };
 
@@ -168,16 +167,17 @@ public:
                   const InstanceTables &tables);
   /// Returns the address of `count` cells of the unit, which `op` needs.
   Value allocate(Operation *op, int64_t count, const InstanceTables &tables);
-  /// Returns the location of cells, an i64: their address or, on a device,
-  /// their offset from the beginning of the unit's own memory.
+  /// Returns an i64 that locates cells: their address or, on a device, their
+  /// offset from the beginning of the unit's own memory.
   Value cells(uprog::CellsOp op, const InstanceTables &tables);
   Value get(Value cells, Value member, Type type);
   void put(Value cells, Value member, Value value);
   Value member(Value list, Value index);
-  /// Begins a loop whose numbers are divided among the unit's threads. Returns
-  /// this thread's first number and the distance between its numbers.
+  /// Begins a loop whose iterations are divided among the unit's threads.
+  /// Returns the number of this thread's first iteration and the distance to
+  /// its next one.
   std::pair<Value, Value> beginEach();
-  /// Emits code that waits until all threads have processed their numbers.
+  /// Emits code that waits until all threads have run their iterations.
   void endEach();
   Value argument(int64_t number, Value instance, Type type);
   void result(int64_t number, Value instance, Value value,

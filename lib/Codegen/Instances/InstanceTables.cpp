@@ -40,8 +40,8 @@ void InstanceTables::findCapacity(ModuleOp module) {
 }
 
 namespace {
-/// Memory of the sites that have the same number (0, 1, …) among a program's
-/// sites of one kernel. Programs for sets share it only with each other.
+/// Memory that programs share for their n-th sites of the same kernel. Programs
+/// for sets share memory only with each other.
 struct SiteNeeds {
   int64_t scratch = 0, cells = 0; ///< sizes in bytes
   int64_t scratchOffset = 0, cellsOffset = 0;
@@ -53,7 +53,7 @@ bool batch::runsSets(uprog::ProgramOp program) {
 }
 
 void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
-  // Flag for sets, the name of the kernel, and the number.
+  // Whether the program runs sets, the name of the kernel, and n.
   using Place = std::tuple<int, StringRef, size_t>;
   llvm::MapVector<Place, SiteNeeds> places;
   SmallVector<std::pair<Operation *, Place>> sites;

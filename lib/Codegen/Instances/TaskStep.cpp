@@ -44,7 +44,7 @@ int64_t batch::countTaskCells(KernelOp kernel, int64_t capacity) {
 
 int64_t TaskStep::countCells(KernelOp kernel) {
   int64_t operands = kernel.getTaskArguments().size();
-  // These are the cells that the constructor takes.
+  // The constructor takes this many cells.
   return kStepCells + operands * (kOperandCells + 2) + 1 +
          2 * static_cast<int64_t>(kernel.getNumResults());
 }

@@ -17,10 +17,10 @@ namespace mlir::batch {
 /// that function.
 Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells);
 
-/// Returns the code of a kernel's operator, which a target has generated.
+/// Returns the code that was generated for a kernel's operator.
 uprog::CodeAttr getCode(ModuleOp module, StringRef kernel);
-/// Returns the op that puts a task with rows for its results into `list`, or
-/// null if the step has these rows.
+/// Returns the op that puts a task into `list` together with rows for its
+/// results, or null if the step has these rows.
 uprog::PutTaskOp findPutWithRows(uprog::TasksOp list);
 /// Returns the number of cells of the step that a `uprog.batch` creates from a
 /// list. Each of its results may need a list of rows.
@@ -32,10 +32,11 @@ int64_t countTaskCells(KernelOp kernel, int64_t capacity);
 /// Emits a BatchStep with one task.
 class TaskStep {
 public:
-  /// `code` is the code of the kernel's operator. `op` runs the task, at the
-  /// builder's insertion point. The step is stored in `memory`, which has
-  /// countCells() cells. If `memory` is null, the step is on the stack of the
-  /// surrounding function, allocated once per call of that function.
+  /// `code` is the code of the kernel's operator. `op` is the op at the
+  /// builder's insertion point that runs the task. The step is stored in
+  /// `memory`, which has countCells() cells. If `memory` is null, the step is
+  /// on the stack of the surrounding function, allocated once per call of that
+  /// function.
   TaskStep(OpBuilder &builder, Operation *op, Value context, KernelOp kernel,
            uprog::CodeAttr code, Value memory = {});
   static int64_t countCells(KernelOp kernel);
@@ -43,8 +44,8 @@ public:
   /// Stores the next operand that is not shared: a number, the address of a row
   /// (i64), or a list (i64).
   void storeOperand(Value input);
-  /// Stores the location of result `index`, an i64. It is null if the result is
-  /// written into an operand.
+  /// Stores the location of result `index`. `row` is an i64, or null if the
+  /// result is written into an operand.
   void storeResult(unsigned index, Value row);
   /// Returns the bytes of scratch memory (an i64) that the task needs for the
   /// stored operands, or null if it needs none.

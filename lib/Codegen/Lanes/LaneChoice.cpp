@@ -33,8 +33,9 @@ Value LaneCode::learnedBlock() {
   auto mix = [&](Value hash, Value item) {
     return mul(arith::XOrIOp::create(builder, loc, hash, item), factor);
   };
-  // Find the first block of low cost that lanes wait for. For the other blocks
-  // that lanes wait for, find their hash and the one with the most lanes.
+  // Among the blocks that lanes wait for, find the first one of low cost.
+  // Compute the hash of those of high cost, and find the one with the most
+  // lanes.
   auto loop = scf::ForOp::create(
       builder, loc, zero, constant(layout.getNumBlocks()), constant(1),
       ValueRange{none, factor, none, zero},
@@ -135,7 +136,8 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
     Value unknown =
         arith::ExtUIOp::create(builder, loc, builder.getI64Type(), isUnknown);
     setNumber(kLanesUnknownStates, add(number(kLanesUnknownStates), unknown));
-    // Lanes that return while others enter the block start a new wait.
+    // If lanes return to the block while others enter it, they start a new
+    // wait.
     when(any, [&] {
       reportProgress(now, block);
       Value place = placeOf(block);

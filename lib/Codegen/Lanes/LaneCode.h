@@ -66,7 +66,8 @@ private:
   Value select(Value condition, Value a, Value b);
   void when(Value condition, function_ref<void()> body,
             function_ref<void()> otherwise = nullptr);
-  /// Returns the value of one of two pieces of code, only one of which runs.
+  /// Emits code that runs `body` if `condition` is true and `otherwise` if not,
+  /// and returns the value of the one that runs.
   Value either(Value condition, function_ref<Value()> body,
                function_ref<Value()> otherwise);
   /// Emits a loop over i64 numbers from 0 to `count` - 1.
@@ -94,8 +95,8 @@ private:
   /// then continue with a lane.
   void shareBy(Share next);
   Value laneAt(Value active, Value place);
-  /// Calls `body` for each lane that runs the current block, with its position
-  /// among these lanes and the lane.
+  /// Calls `body` for each lane that runs the current block, with the lane's
+  /// position among these lanes and its number.
   void forActive(function_ref<void(Value, Value)> body) {
     forActive(number(abi::kLanesCount), body);
   }
@@ -143,8 +144,9 @@ private:
   void arrive(Value lane, Value frame, Value target);
   void leave(Operation *terminator, Value place, Value lane);
   bool canFail(BlockOp block);
-  /// Stores an instance's results where the caller expects them;
-  /// takeArguments() stores a new instance's arguments in the lane's variables.
+  /// Stores the results of an instance where the caller expects them;
+  /// takeArguments() stores the arguments of a new instance in the lane's
+  /// variables.
   void storeResults(func::FuncOp entry, Value lane);
   void takeArguments(func::FuncOp entry, Value lane, Value instance);
   void callNextInstance(Value lane, bool done);
@@ -153,8 +155,8 @@ private:
   /// Assigns the instances that are waiting in a stream to idle lanes.
   void takeReady();
 
-  /// Returns the range of `array` for the current frame. The array is indexed
-  /// by place, and its range by block.
+  /// Returns the address of the current frame's range of `array`. Places index
+  /// the array, and blocks index the range.
   Value inFrame(Value array);
   /// Reports to the host that step `now` runs a block.
   void reportProgress(Value now, Value block);

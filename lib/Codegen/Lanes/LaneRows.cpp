@@ -40,7 +40,7 @@ Value LaneCode::currentRow(const MachineLayout::Variable &entry, Value lane) {
 void LaneCode::copyRow(Value to, Value from,
                        const MachineLayout::Variable &entry) {
   if (unit.isGroup()) {
-    // Padding is not copied, because it may never have been written.
+    // Do not copy padding: it may never have been written.
     if (entry.pieces() == 1)
       return copyPiece(to, from, entry, constant(0));
     return loop(constant(entry.pieces()),
@@ -117,8 +117,8 @@ Value LaneCode::resultRow(InvokeOp invoke, OpResult result, Value place,
     steps = array(kLanesMaskedSteps);
   Value list = cb.loadPointer(steps, present, kStepCells, kStepResults);
   Value base = cb.loadPointer(list, result.getResultNumber());
-  // Masked blocks compute all lanes, and other blocks only the participating
-  // lanes.
+  // The list has a row for every lane in a masked block, and otherwise only for
+  // the lanes that run the block.
   return bytesAt(base,
                  mul(select(isMasked(), lane, place), constant(rowBytes)));
 }

@@ -129,7 +129,7 @@ Value CodeBuilder::select(Value condition, llvm::function_ref<Value()> whenTrue,
   }
   for (int side : {0, 1}) {
     setInsertionPointToEnd(sides[side]);
-    // Broadcast a uniform side to the lanes of the other.
+    // If one side is uniform, broadcast it to the lanes of the other side.
     Type other = values[1 - side].getType();
     if (isa<VectorType>(other) && !isa<VectorType>(values[side].getType()))
       values[side] = vector::BroadcastOp::create(*this, other, values[side]);

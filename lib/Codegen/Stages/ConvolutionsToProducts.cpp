@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Prepares convolutions and poolings before operators are split into stages:
-// copies images that readers would compute, and rewrites the loops of
+// copies images that readers would otherwise compute, and rewrites the loops of
 // convolutions. Staging then finds the products themselves
 // (StageConvolutions.cpp).
 //
@@ -153,8 +153,8 @@ static void convertLoops(OpBuilder &builder, linalg::LinalgOp op,
   if (!out.isProjectedPermutation() ||
       out.getNumResults() != op.getNumParallelLoops())
     return;
-  // The new loops are the dimensions of the result, with all pixels as one,
-  // followed by the dimensions of the reduction.
+  // The new loops are the dimensions of the result, with the pixel dimensions
+  // collapsed into one, followed by the dimensions of the reduction.
   int64_t pixelDims = countPixelDims(op, dims);
   int64_t rank = out.getNumResults();
   int64_t leading = pixelDims > 1 ? rank - pixelDims : rank;

@@ -83,7 +83,8 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
   Type element = type.getElementType();
   if (auto parameter = op.getParameter(number)) {
     Value packing = getPacking(tables.getRows(*parameter));
-    // Dimension 0 counts rows. It may be unknown, since nothing depends on it.
+    // Dimension 0 counts rows. Its extent may be unknown, since no address
+    // depends on it.
     return loadElement(packing, type.getShape(), plan.getLayout(argument),
                        element, indices);
   }
@@ -262,8 +263,8 @@ Index Evaluator::evalIndex(Value value, ArrayRef<Index> dims,
   return index(arith::IndexCastOp::create(b, b.getI64Type(), position));
 }
 
-/// Returns the ragged domain of the rows that `op` reads: their first index is
-/// relative to one of the domain's offsets. Returns nullopt if it reads no
+/// Returns the ragged domain of the rows that `op` reads, whose first index is
+/// relative to one of the domain's offsets. Returns nullopt if `op` reads no
 /// ragged tensor.
 std::optional<int64_t> Evaluator::getRaggedDomain(tensor::ExtractOp op) const {
   if (op.getIndices().empty())
@@ -315,7 +316,7 @@ void Evaluator::evalAssert(cf::AssertOp op,
                            llvm::function_ref<Value(Value)> lookup) {
   auto compare = op.getArg().getDefiningOp<arith::CmpIOp>();
   Value holds = lookup(op.getArg());
-  // Number that a message may contain.
+  // Number for the error message.
   Value number = compare ? lookup(compare.getLhs()) : b.constant(0);
   if (!holds || !number || isa<VectorType>(holds.getType())) {
     fail(op, "is not supported in an operator yet");
@@ -492,8 +493,8 @@ Value Evaluator::evalView(ArrayRef<ElementSource> sources,
     isSource =
         isSource ? arith::AndIOp::create(b, isSource, one).getResult() : one;
   }
-  // The indices of an inserted slice are computed before the choice, and the
-  // indices of other sources inside it.
+  // Compute the indices of an inserted slice before the choice, and the indices
+  // of any other source inside it.
   bool isInsert = isa<tensor::InsertSliceOp>(source.operand->getOwner());
   Indices inner;
   if (isInsert)

@@ -132,7 +132,7 @@ static Sources getExpandSources(tensor::ExpandShapeOp expand) {
 
 static Sources getLinalgSources(linalg::LinalgOp linalgOp, OpResult result) {
   AffineMap out = linalgOp.getIndexingMapMatchingResult(result);
-  // Loops on which the result does not depend may be at any iteration: use 0.
+  // Use iteration 0 of loops on which the result does not depend.
   Exprs loops(linalgOp.getNumLoops(),
               getAffineConstantExpr(0, result.getContext()));
   for (auto [i, expr] : llvm::enumerate(out.getResults()))

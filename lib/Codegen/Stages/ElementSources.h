@@ -36,8 +36,8 @@ struct ElementSource {
   AffineMap map;
   /// Conditions of an op that chooses between operands. All of them must hold.
   SmallVector<IndexCondition, 2> conditions;
-  /// True if the row that the map returns is ragged. The row of the operand is
-  /// then the row of its task.
+  /// True if the map returns the number of a ragged row. The operand's row is
+  /// then the row of the task that owns this ragged row.
   bool taskOfRow = false;
 };
 

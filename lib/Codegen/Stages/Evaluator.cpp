@@ -460,7 +460,7 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
     return *known;
   Value base, offset;
   if (storage.kind == Storage::Result) {
-    // Offset from the first task's row to this task's row.
+    // Offset in bytes from the first task's row to this task's row.
     const TableLayout &layout = plan.getResultLayout(storage.index);
     OperatorOp op = plan.getOperator();
     ResultAttr write = op.getWrite(storage.index);

@@ -56,8 +56,8 @@ public:
   void endStage();
 
   /// Returns the element of `value` at `indices`, or a vector of elements.
-  /// Returns a scalar if the element is equal in all lanes, and null after an
-  /// error.
+  /// Returns a scalar if the element is the same in all lanes, and null after
+  /// an error.
   Value eval(Value value, ArrayRef<Index> indices);
   /// Returns the address of that element if only views are between the element
   /// and memory.
@@ -164,8 +164,8 @@ private:
   Value lanesWhere(const IndexCondition &condition, const Index &index);
   Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);
   Value evalScalar(Value value);
-  /// Returns the numbers at which the loops of `op` end for all of `elements`,
-  /// or null for a loop without such a number.
+  /// Returns, for each loop of `op`, the number at which it may end for all of
+  /// `elements`, or null if there is none.
   SmallVector<Value> evalLimits(const ReductionLoops &loops,
                                 linalg::LinalgOp op,
                                 ArrayRef<Indices> elements);
@@ -187,9 +187,9 @@ private:
   Value storagePointer(Value value, const Storage &storage, int64_t domain,
                        Value row);
   /// Location of an element or a vector in a row: the position of the first
-  /// element, and the distances of a vector's other elements from it. They are
-  /// multiples of `stride` (0: one element) or separate `offsets`. All count
-  /// elements.
+  /// element, and the distances of a vector's other elements from it. These
+  /// distances are multiples of `stride` (0: one element) or separate
+  /// `offsets`. All numbers count elements.
   struct Place {
     Value first;
     int64_t stride = 0;

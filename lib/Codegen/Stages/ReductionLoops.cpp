@@ -170,7 +170,7 @@ CodeBuilder::Values Evaluator::reduce(const Reduction &reduction,
     }
   }
   SmallVector<Value> limits = evalLimits(loops, op, dims);
-  // The surrounding loops change only the first element's indices.
+  // The surrounding loops set only the indices of the first element.
   Indices &outer = dims.front();
   auto inner = [&](CodeBuilder::Values values) {
     for (auto [begin, end] : loops.pieces)

@@ -36,8 +36,8 @@ struct ReductionLoops {
 
   SmallVector<unsigned> dims;
   SmallVector<int64_t> extents;
-  /// Limit of each loop, a number in the body: from this index on, the loop
-  /// leaves all results unchanged. Null for a loop without a limit.
+  /// Limit of each loop, a value of the body: from this index on, the loop
+  /// leaves all results unchanged. A loop without a limit has null.
   SmallVector<Value> limits;
   SmallVector<std::pair<int64_t, int64_t>> pieces; ///< pieces of the last loop
 };

@@ -98,7 +98,7 @@ static AffineExpr splitColumn(AffineExpr expr, AffineExpr column, int64_t run,
   if (!left || !right)
     return {};
   if (divides) {
-    // An expression that is divided again must not vary within a line.
+    // The dividend of any other division must not vary within a line.
     unsigned position = cast<AffineDimExpr>(rest).getPosition();
     if (left.isFunctionOfDim(position))
       return {};

@@ -60,8 +60,8 @@ private:
   Block &source;
   IRMapping arguments;        ///< arguments, and values that stages store
   SmallVector<Value> yielded; ///< values that the operator yields
-  /// Map from operands that inserts write into to the results of the stages
-  /// that copy them.
+  /// Maps each operand that inserts write into to the result of the stage that
+  /// copies it.
   DenseMap<Value, Value> copies;
 };
 

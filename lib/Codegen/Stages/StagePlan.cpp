@@ -311,8 +311,8 @@ RowSpace StagePlan::getSpace(Value value) const {
   Operation *def = value.getDefiningOp();
   for (const Stage &stage : stages)
     if (stage.op.getOperation() == def)
-      // An inserted value has the shape of the stage, and the result has its
-      // own shape.
+      // If the stage inserts, its shape is the shape of the inserted value. Use
+      // the shape of the result instead.
       return {stage.space.domain, SmallVector<int64_t, 3>(getRowShape(value))};
   return {};
 }

@@ -56,7 +56,7 @@ struct OperatorRows {
   /// domain `domain`, or -1.
   int64_t getRaggedOperand(int64_t domain) const;
 
-  /// Positions of arguments among the operands of a step, or -1.
+  /// Position of each argument among the operands of a step, or -1.
   SmallVector<int64_t> stepOperands;
   SmallVector<RowSpace> argumentSpaces;
   SmallVector<TableLayout> argumentLayouts, resultLayouts;
@@ -97,7 +97,7 @@ AffineMap getOperandMap(linalg::LinalgOp op, const RowSpace &space,
 AffineMap splitColumns(AffineMap map, unsigned column, int64_t run,
                        unsigned line);
 
-/// Kind of a reduction's code: one kind each for PackedAttr, InPlaceAttr,
+/// Kind of code of a reduction: a kind for each of PackedAttr, InPlaceAttr,
 /// CopiedAttr and GatheredAttr, and the kinds of ReducedAttr.
 enum class ReductionKind {
   Packed,
@@ -119,9 +119,9 @@ struct Reduction {
   /// Sorted positions, along the last reduction dimension, at which a
   /// concatenated operand changes from one piece to the next.
   ArrayRef<int64_t> breaks;
-  // For contractions: the number of the input that is A, a flag that is set if
-  // A is copied in vectors, the extent of the reduction, and the inner
-  // dimensions of the stage that select the matrix B.
+  // For contractions: the number of the input that is A, whether A is copied in
+  // vectors, the extent of the reduction, and the inner dimensions of the stage
+  // that select the matrix B.
   unsigned left = 0;
   bool vectors = true;
   int64_t depth = 0;
@@ -152,7 +152,7 @@ struct Stage {
   RowSpace space;
   bool scalar = false;
   /// Number of leading dimensions that are divided among workers, or none if
-  /// columns are.
+  /// workers divide the columns.
   std::optional<int64_t> sharedDims;
   std::vector<Reduction> reductions;
   /// Results and scratch values that this stage writes.
@@ -161,7 +161,7 @@ struct Stage {
 
 /// Cost of an operator's contractions. A ragged row counts like a task.
 struct ContractionCost {
-  int64_t weightBytes = 0; ///< bytes of parameters that they read
+  int64_t weightBytes = 0; ///< bytes of parameters that contractions read
   int64_t taskFlops = 0;   ///< FLOPs of all stages
 };
 
@@ -173,7 +173,7 @@ public:
   ArrayRef<Stage> getStages() const { return stages; }
   int64_t getTaskScratch() const { return taskScratch; }
   ArrayRef<int64_t> getRaggedScratch() const { return raggedScratch; }
-  /// Returns the number of lanes of all vectors of the operator.
+  /// Returns the number of lanes of each vector of the operator.
   int64_t getLanes() const { return op.getStaging().getLanes(); }
   OperatorOp getOperator() const { return op; }
   /// Returns true if stages check indices. Their functions then take an
@@ -199,8 +199,8 @@ public:
   /// Returns the operand into whose rows result `index` may be written, or
   /// null.
   BlockArgument getRoot(unsigned index) const;
-  /// Returns the result for which a stage copies an operand, so that later
-  /// stages can insert into the copy.
+  /// Returns the result for which `stage` copies an operand, so that later
+  /// stages can insert into the copy. Returns nullopt if it copies none.
   std::optional<unsigned> getCopiedResult(const Stage &stage) const;
   const TableLayout &getResultLayout(unsigned result) const {
     return rows.resultLayouts[result];

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Determines the kind and the accesses of the node of each reduction. A
-// contraction reads a parameter in panels, reads both operands in place, or
-// copies operands. Any other reduction has output columns or reduced elements
-// in the lanes of vectors.
+// Determines how each reduction runs and what its node accesses. A contraction
+// reads a parameter in panels, reads both operands in place, or copies
+// operands. Any other reduction has output columns or reduced elements in the
+// lanes of vectors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Minimum number of rows of a task that must share a matrix for the matrix to
-/// be copied.
+/// A matrix is copied only if at least this many rows of a task share it.
 static constexpr int64_t kCopiedRows = 4;
 
 /// Returns true if `op` is a sum of products: acc + a*b.
@@ -146,12 +145,13 @@ std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
 }
 
 /// Matches a parameter if each of its dimensions is a whole dimension of the
-/// node: of the reduction, the columns, or one that selects the matrix by which
-/// a row is multiplied.
+/// node: a reduction dimension, the columns, or a dimension that selects the
+/// matrix by which a row is multiplied.
 std::optional<Staging::Factor> Staging::matchGroups(const StagedNode &node,
                                                     const Read &read) {
   auto argument = dyn_cast<BlockArgument>(read.base);
-  // On a GPU, the tile of a warp would have rows of several matrices.
+  // On a GPU, the tile of a warp would contain rows that multiply different
+  // matrices.
   if (target == StageTarget::GPU || !argument ||
       !op.getParameter(argument.getArgNumber()))
     return std::nullopt;
@@ -164,8 +164,8 @@ std::optional<Staging::Factor> Staging::matchGroups(const StagedNode &node,
   linalgOp.getReductionDims(reduced);
   for (unsigned loop : reduced)
     extents.push_back(linalgOp.getStaticLoopRanges()[loop]);
-  SmallVector<int64_t> places(extents.size(), -1); // positions among the
-                                                   // dimensions of the read
+  SmallVector<int64_t> places(extents.size(), -1); // indices of
+                                                   // the read's dimensions
   SmallVector<int64_t> order;
   for (auto [i, index] : llvm::enumerate(read.indices)) {
     if (shape[i] == 1 && isa<AffineConstantExpr>(index.expr)) {
@@ -260,9 +260,8 @@ int64_t Staging::getStride(const Read &read, AffineExpr dim) {
   return stride;
 }
 
-/// Splits the inner dimensions of the stage, without the columns, into the
-/// dimensions on which an access depends, according to `isRead`, and the
-/// others.
+/// Splits the inner dimensions of the stage, without the columns, into those on
+/// which an access depends, according to `isRead`, and the others.
 static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
 splitDims(const RowSpace &space, llvm::function_ref<bool(unsigned)> isRead) {
   SmallVector<int64_t> groups, rows;
@@ -298,7 +297,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
              (isa<BlockArgument>(read.base) || getNode(read.base));
     };
     SmallVector<Read> lefts, rights;
-    // The reduction is split at the pieces of B.
+    // Split the reduction between the pieces of B.
     if (!readOperands(node, std::nullopt, lefts, 1 - right) ||
         lefts.size() != 1 || !isInMemory(lefts[0]) ||
         getStride(lefts[0], k) != 1 || getStride(lefts[0], j) != 0 ||
@@ -316,8 +315,8 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
     int64_t leftStride =
         getStride(lefts[0], getAffineDimExpr(rows[0] + 1, context));
     int64_t stride = getStride(rights[0], k);
-    // Tiles read whole panels, including elements beyond the columns unless the
-    // columns fill the panels.
+    // Tiles read whole panels. If the columns do not fill the panels, tiles
+    // also read elements beyond the columns.
     auto fits = [&](const Read &read) {
       const SymbolicIndex &column = read.indices.back();
       if (column.expr != j && columns != covered)
@@ -348,8 +347,8 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
   return false;
 }
 
-/// Matches a product of matrices whose operands are stored, or computed, in any
-/// other way, if the cost of copying them is small compared with the product.
+/// Matches any other product of matrices, whether its operands are stored or
+/// computed, if copying them costs little compared with the product.
 bool Staging::matchCopied(StagedNode &node, linalg::LinalgOp linalgOp) {
   unsigned rank = node.space.rank();
   if (target == StageTarget::GPU || !isFloatContraction(linalgOp) || rank < 2 ||

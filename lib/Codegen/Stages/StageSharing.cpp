@@ -27,8 +27,8 @@ static constexpr int64_t kBarrierFlops = int64_t(1) << 15;
 static constexpr int64_t kFlopsPerByte = 4;
 
 namespace {
-/// Elements that a stage reads or writes. An index is an expression over the
-/// dimensions of the stage, where d0 is the row, or null if it is not such an
+/// Elements that a stage reads or writes. Each index is an expression over the
+/// dimensions of the stage, where d0 is the row, or null if there is no such
 /// expression.
 struct Access {
   Value location;
@@ -44,8 +44,8 @@ struct Access {
 struct Owner {
   enum Kind { Null, One, Columns, Rows } kind = Null;
   int64_t domain = RowSpace::kOnce;  ///< domain of rows
-  SmallVector<int64_t, 3> extents{}; ///< extents of the dimensions on which it
-                                     ///< depends
+  SmallVector<int64_t, 3> extents{}; ///< extents of the dimensions that
+                                     ///< determine it
 
   bool isSame(const Owner &other) const {
     return kind != Null && kind == other.kind && domain == other.domain &&
@@ -168,8 +168,8 @@ Owner StageSharing::findOwner(const Stage &stage, std::optional<int64_t> dims,
   MLIRContext *context = access.location.getContext();
   ArrayRef<AffineExpr> indices(access.indices);
   if (!dims) {
-    // The worker does not follow from the indices if workers divide the panels
-    // of all matrices, or panels that the stage packs.
+    // The indices do not determine the worker if workers divide the panels of
+    // all matrices, or panels that the stage packs.
     if (!canShareRows(stage, 0) || !listGroups(stage).empty())
       return {};
     if (countPanels(stage) == 1)
@@ -233,8 +233,8 @@ SmallVector<int64_t> StageSharing::listGroups(const Stage &stage) {
   return groups;
 }
 
-/// Returns true if elements of a row may be divided among workers: the stage
-/// computes only reductions whose elements, not columns, are in lanes.
+/// Returns true if the elements of a row may be divided among workers, because
+/// the stage computes only reductions with the reduced elements in lanes.
 bool StageSharing::canShareElements(const Stage &stage) const {
   return stage.space.rank() > 0 && countPanels(stage) == 1 &&
          !stage.nodes.empty() &&
@@ -293,7 +293,8 @@ int64_t StageSharing::estimate(const Choice &choice) const {
       for (unsigned dim : reduced)
         terms *= op.getStaticLoopRanges()[dim];
       work += terms;
-      // A worker reads all columns of a parameter if it takes rows.
+      // If workers divide the rows, each worker reads all columns of a
+      // parameter.
       if (isa<PackedAttr>(node->reduction))
         parameters += terms / (2 * stage.space.leading()) * 4;
     }

@@ -201,7 +201,7 @@ static int64_t elementCost(Operation *op) {
     return OpTrait::hasElementwiseMappableTraits(op) ? cost(op) : -1;
   if (linalgOp.getNumReductionLoops() != 0 || isa<linalg::CopyOp>(op))
     return -1;
-  // A check of one number per task is not worth a separate stage.
+  // Checking one number per task is not worth a separate stage.
   bool isNumber =
       linalgOp.getNumLoops() == 1 &&
       cast<RankedTensorType>(op->getResult(0).getType()).isDynamicDim(0);

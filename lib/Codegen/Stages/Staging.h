@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Analysis of uprog-stage-operators. Of the target, it depends only on the kind
-// (CPU or GPU) and the width of a vector. Views (slices, concatenations,
-// reshapes, transposes) and elementwise code of low cost are fused into their
-// readers. Every other op is a node. A stage is a set of nodes with the same
-// rows and the same inner shape that read each other only element by element. A
-// node that reads another in any other way is in a later stage.
+// Analysis of uprog-stage-operators. It depends on the target only through its
+// kind (CPU or GPU) and the width of its vectors. Views (slices,
+// concatenations, reshapes, transposes) and elementwise code of low cost are
+// fused into their readers. Every other op is a node. A stage is a set of nodes
+// with the same rows and the same inner shape that read each other only element
+// by element. A node that reads another in any other way is in a later stage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,19 +39,19 @@ using SymbolicIndices = SmallVector<SymbolicIndex, 4>;
 struct Read {
   Value base;
   SymbolicIndices indices;
-  bool nonLocalRow = false; ///< the row that is read differs from the reader's
-                            ///< own row
+  bool nonLocalRow = false; ///< the row that is read is not the
+                            ///< reader's row
 };
 
-/// Op that a stage computes. Without an op, the node only copies rows: a result
-/// of the operator, or an operand into which inserts write a result.
+/// Op that a stage computes. Without an op, the node only copies rows: the rows
+/// of a result of the operator, or of an operand into which inserts write.
 struct StagedNode {
   Operation *op = nullptr;
   RowSpace space;
   SmallVector<Read> reads;
   /// Vectors begin at multiples of this number of elements. For a reduction,
-  /// this number and the order of its additions depend only on its type,
-  /// whatever else the operator computes.
+  /// this number and the order of additions depend only on its type, not on
+  /// other ops of the operator.
   int64_t lanes = 1;
   /// True if the node runs one element at a time because some access does not
   /// fit vectors.
@@ -83,8 +83,8 @@ private:
   struct Stage {
     RowSpace space;
     bool scalar = false;
-    /// Division of the stage among workers, and a flag that is set if they wait
-    /// for each other before it; see uprog.stage.
+    /// How workers divide the stage, and whether they wait for each other
+    /// before it; see uprog.stage.
     std::optional<int64_t> sharedDims;
     bool barrier = false;
     SmallVector<StagedNode *> nodes;
@@ -109,7 +109,8 @@ private:
   LogicalResult checkView(Operation *op);
   bool isVirtual(Operation *op);
   LogicalResult addNode(Operation *op);
-  /// Fills in the node of an insert, which has the shape of the inserted value.
+  /// Fills in the node of an insert. The node has the shape of the inserted
+  /// value.
   LogicalResult readInsert(StagedNode &node, InsertOp insert);
   bool isRowOperand(BlockArgument argument) const {
     return rows->stepOperands[argument.getArgNumber()] >= 0 &&
@@ -161,8 +162,8 @@ private:
   bool readOperands(StagedNode &node, std::optional<unsigned> lanesDim,
                     SmallVectorImpl<Read> &reads,
                     std::optional<unsigned> only = std::nullopt);
-  /// Adds the reads of the `tensor.extract`s in the body of `linalgOp`, whose
-  /// loops have indices `dims`. Returns false if a read does not fit the lanes.
+  /// Adds the reads of the `tensor.extract`s in the body of `linalgOp` for loop
+  /// indices `dims`. Returns false if a read does not fit the lanes.
   bool readInBody(const StagedNode &node, linalg::LinalgOp linalgOp,
                   ArrayRef<SymbolicIndex> dims, SmallVectorImpl<Read> &reads,
                   Breaks *breaks);
