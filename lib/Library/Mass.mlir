@@ -92,7 +92,7 @@ module attributes {batch.sizes = {D = 1013 : index}} {
     return %sum : !mat
   }
 
-  // Cholesky factor, column after column.
+  // Computes the Cholesky factor, column after column.
   func.func @dense.fit(%squares: !mat, %count: f64) -> !mat {
     %zero = arith.constant 0 : index
     %step = arith.constant 1 : index
@@ -107,8 +107,8 @@ module attributes {batch.sizes = {D = 1013 : index}} {
     %weight = arith.divf %count, %others : f64
     %n = tensor.dim %squares, %zero : !mat
     %factor = scf.for %j = %zero to %n step %step iter_args(%l = %start) -> (!mat) {
-      // Column j of the covariance, minus the share of the previous columns. Squares
-      // are symmetric except for rounding, so a row serves as a column.
+      // Column j of the covariance, minus the share of the previous columns.
+      // Squares are symmetric except for rounding, so rows serve as columns.
       %row = tensor.extract_slice %squares[%j, 0] [1, 1013] [1, 1] : !mat to !row
       %done = tensor.extract_slice %l[%j, 0] [1, 1013] [1, 1] : !mat to !row
       %known = linalg.matvec ins(%l, %done : !mat, !row) outs(%zeros : !row) -> !row

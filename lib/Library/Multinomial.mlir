@@ -3,9 +3,9 @@
 // momenta with checks across both halves of a trajectory, and a warm-up that
 // fits the step size (dual averaging) and a mass matrix. The functions run one
 // chain, without recursion: pieces of a trajectory stay on a stack until they
-// have a neighbor of equal length. If `slice` is true, draws are from the
-// points of a trajectory in a slice (Hoffman and Gelman 2014), which have equal
-// odds; all other points have none.
+// have a neighbor of equal length. If `slice` is true, all points of a
+// trajectory in a slice (Hoffman and Gelman 2014) have equal odds, and the
+// sampler never draws other points.
 //
 // A model defines the target and the mass matrix, and declares the functions
 // that it uses:
@@ -21,8 +21,9 @@
 //   func.func private @mass.fit(%squares: !factor, %count: f64) -> !factor { … }
 //   func.func private @multinomial.advance(…) -> (…)
 //
-// The declared types determine the sizes: D, the number of dimensions, E, the number of
-// rows of a mass matrix's factor (1 or D), and N, the maximum transitions per call.
+// The declared types determine the sizes: D is the number of dimensions, E the
+// number of rows of a mass matrix's factor (1 or D), and N the maximum number
+// of transitions per call.
 //
 // If L Lᵀ is the covariance of the target, the mass matrix is its inverse, and momenta
 // are L⁻ᵀ z. All code uses z, which is standard normal: its kinetic energy is z·z / 2,
@@ -102,8 +103,8 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   }
 
   // Returns true if a trajectory of two neighboring pieces, `a` and then `b`,
-  // has not turned yet. The arguments are the sum of the momenta, the first and
-  // the last momentum of each piece.
+  // has not turned yet. The arguments are, for each piece, the sum of the
+  // momenta, the first momentum and the last one.
   func.func private @multinomial.goes_on(
       %sum_a: !vec, %first_a: !vec, %last_a: !vec,
       %sum_b: !vec, %first_b: !vec, %last_b: !vec) -> i1 {
@@ -130,13 +131,14 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   // Extends a trajectory by a piece of 2^depth leapfrog steps from (q,
   // gradient, z), or fewer if the piece turns or diverges. Stacks contain the
   // first momenta, last momenta and sums of complete pieces. At the end, row 0
-  // belongs to the whole piece. `before` leapfrog steps were made in this
-  // transition, with acceptance probabilities whose sum is `acceptance`.
+  // belongs to the whole piece. `before` is the number of earlier leapfrog
+  // steps in this transition, and `acceptance` the sum of their acceptance
+  // probabilities.
   //
-  // The odds of a point are exp(gain), where gain is its gain in log density of
-  // (q, z). With a slice, they are 1 if the gain exceeds `level`, and 0
-  // otherwise. The sum of the odds is weight
-  // * exp(scale), where `scale` is the largest logarithm of the odds.
+  // The odds of a point are exp(gain), where gain is its gain in the log
+  // density of (q, z). With a slice, they are 1 if the gain exceeds `level`,
+  // and 0 otherwise. The sum of the odds is weight * exp(scale), where `scale`
+  // is the largest logarithm of the odds.
   func.func private @multinomial.extend(
       %q: !vec, %gradient: !vec, %z: !vec, %depth: i32, %step: f64, %factor: !factor,
       %joint0: f64, %is_slice: i1, %level: f64, %acceptance: f64, %before: i32,
@@ -341,8 +343,8 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
           -> (!vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64, i32,
               !stack, !stack, !stack)
 
-      // Take the new point with probability min(1, new / old): farther points
-      // are better.
+      // Take the new point with probability min(1, new / old), which favors
+      // points that are farther away.
       %at = arith.addi %doubling_slot, %j : i32
       %u = func.call @multinomial.uniform(%seed, %chain, %t, %at)
           : (i32, i32, i32, i32) -> f64

@@ -53,12 +53,13 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createFlattenBodiesPass());
   // Counters and conditions that front ends write as tensors become scalars.
   pm.addPass(createScalarizePass());
-  // This pass requires numbers as positions.
+  // This pass requires that positions are numbers, not tensors.
   pm.addPass(createUpdateStacksPass());
   pm.addPass(createFoldBiasesPass());
   // Recursion. Refactor first: marks are where the user put them only until
-  // code is copied. Specialized code is unrolled with its tests. All three
-  // passes bring together code in which zeros can be folded.
+  // code is copied. Unroll last, so that specialized code is unrolled together
+  // with its tests. All three passes bring together code in which zeros can be
+  // folded.
   if (options.refactor)
     pm.addPass(createRefactorPass());
   SpecializePassOptions specialize;
@@ -101,7 +102,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   kernels.coarsen = options.coarsen;
   kernels.hoist = options.hoist;
   pm.addPass(createOutlineKernelsPass(kernels));
-  // Depths count within phases, and ghosts count in depths.
+  // Depths count within phases, so phases come first. Ghosts change depths, so
+  // they come last.
   AssignPhasesPassOptions phases;
   phases.defer = options.defer;
   phases.phases = options.phases;
@@ -154,7 +156,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
 void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
                                           const CPUWorkersOptions &options) {
-  // Stages depend on how convolutions are expressed.
+  // This pass precedes the division into stages, which depends on how
+  // convolutions are expressed.
   pm.addPass(createConvolutionsToProductsPass());
   StageOperatorsPassOptions stages;
   stages.target = uprog::StageTarget::CPU;
@@ -164,7 +167,7 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   operators.vectorRegisters = options.vectorRegisters;
   operators.tuning = options.tuning;
   pm.addPass(createConvertOperatorsToCPUPass(operators));
-  // Programs and instance code call the code of operators created above.
+  // Programs and instance code call the operators' code that is created above.
   ConvertUProgToCPUPassOptions programs;
   programs.vectorBits = options.vectorBits;
   pm.addPass(createConvertUProgToCPUPass(programs));
@@ -186,13 +189,13 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   ExpandMathPassOptions math;
   math.share = true;
   pm.addPass(createExpandMathPass(math));
-  // The conversion runs function by function where possible, on all cores.
+  // Where possible, the conversion runs function by function, on all cores.
   // Entry points, calls and signatures follow.
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createSCFToCFPass());
   ConvertToLLVMPassOptions local;
   local.filterDialects = {"arith", "cf", "math", "vector"};
-  // No pattern here fails after a change.
+  // None of these patterns fails after it has changed code.
   local.allowPatternRollback = false;
   functions.addPass(createConvertToLLVMPass(local));
   OpPassManager &entries = pm.nest<LLVM::LLVMFuncOp>();

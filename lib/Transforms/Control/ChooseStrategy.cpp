@@ -24,8 +24,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the location and the text of `obstacle`, for a reader without the
-/// source: "model.mlir:7:10: 'cf.assert' has effects".
+/// Returns the location and the text of `obstacle`, for a reader who does not
+/// see the source. Example: "model.mlir:7:10: 'cf.assert' has effects".
 static std::string toString(const Obstacle &obstacle) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -36,8 +36,8 @@ static std::string toString(const Obstacle &obstacle) {
   return text;
 }
 
-/// Describes the decisions that depend on `scalar`, directly or through scalar
-/// operations only: "whether the loop at model.mlir:7:3 continues".
+/// Describes the decisions that depend on `scalar`, directly or only through
+/// scalar operations. Example: "whether the loop at model.mlir:7:3 continues".
 static SmallVector<std::string> listDecisions(Value scalar) {
   SmallVector<std::string> decisions;
   auto decides = [&](const char *what, Operation *op, const char *does) {

@@ -28,8 +28,8 @@ namespace {
 
 /// Forks the ops of a block that may wait ("waiting ops") where they are
 /// independent of each other and the fork may save a flush. Finds
-/// series-parallel dependences. In other graphs, the ops that wait first form
-/// one fork.
+/// series-parallel dependences. If the dependences are not series-parallel, the
+/// ops that wait first form one fork.
 class BlockForker {
 public:
   BlockForker(Block &block, const InspectorWaits &mayWait);
@@ -46,7 +46,7 @@ private:
   void placeReads(MutableArrayRef<Ops> branches, Block &to);
   /// Returns the waiting ops among `ops`.
   llvm::BitVector getWaiting(ArrayRef<Operation *> ops) const;
-  /// Returns the ops of `inside` that `op` depends on.
+  /// Returns the ops of `inside` on which `op` depends.
   llvm::BitVector getNeeded(Operation *op,
                             const llvm::BitVector &inside) const {
     llvm::BitVector needed = above.lookup(op);
@@ -58,7 +58,7 @@ private:
 
   Block &block;
   const InspectorWaits &mayWait;
-  Ops waiting; ///< in order; positions in the list are their numbers
+  Ops waiting; ///< in order; an op's number is its position here
   DenseMap<Operation *, unsigned> numbers;
   /// For each op of the block, the waiting ops on which it depends.
   DenseMap<Operation *, llvm::BitVector> above;
@@ -220,8 +220,8 @@ bool BlockForker::placeAsBranches(ArrayRef<Operation *> ops, Block &to) {
   }
   if (groups.getNumClasses() < 2)
     return false;
-  // A group of only reads is not worth a branch, because the tasks for which it
-  // waits run meanwhile.
+  // A group that contains only reads is not worth a branch, because the tasks
+  // for which it waits run meanwhile.
   DenseMap<unsigned, unsigned> branchOf;
   SmallVector<Ops> branches;
   for (unsigned number : inside.set_bits())

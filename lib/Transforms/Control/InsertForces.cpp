@@ -27,7 +27,7 @@ struct InsertForcesPass : batch::impl::InsertForcesPassBase<InsertForcesPass> {
 };
 } // namespace
 
-/// Makes `read` read the result of a batch.force, and returns this op.
+/// Makes `read` read the result of a batch.force op, and returns the op.
 static ForceOp addForce(tensor::ExtractOp read) {
   Value tensor = read.getTensor();
   if (auto known = tensor.getDefiningOp<ForceOp>())

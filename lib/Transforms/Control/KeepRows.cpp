@@ -52,8 +52,8 @@ static bool isWait(Operation *op, const InspectorWaits &mayWait) {
 }
 
 /// Creates a batch.keep of the handles that the function around `wait` may use
-/// after the wait. Rows from outside that a forked branch reads are in the
-/// batch.keep before the fork.
+/// after the wait. If a forked branch reads rows from outside the branch, the
+/// batch.keep before the fork contains these rows.
 static void keepRows(Operation *wait) {
   SmallVector<Value> rows;
   for (Operation *op = wait;;) {

@@ -118,8 +118,8 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
         inspector.setResultAttr(i, kNameAttr, name);
   } else if (program.isRecursive(function) && !traversed.contains(function) &&
              (rec::takesNode(function) || !mayWait(function, program))) {
-    // Calls of other functions differ in tensors for which control flow has
-    // waited, so memoizing them would not help.
+    // Do not memoize other functions: their calls differ in tensors for which
+    // control flow has waited.
     inspector->setAttr(kMemoizedAttr, builder.getUnitAttr());
   }
   symbols.insert(inspector);
@@ -310,7 +310,7 @@ LogicalResult Linearizer::convertCall(func::CallOp call, OpBuilder &builder) {
 }
 
 /// Returns true for code that computes the same tensors for all instances. The
-/// inspector does not need such code, except tensors that tasks compute once:
+/// inspector needs such code only for tensors that tasks compute once, because
 /// these have handles.
 bool Linearizer::isSharedCode(Operation *op) const {
   return op->getNumResults() > 0 &&

@@ -91,6 +91,6 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
   }
 
   Tuning choices;
-  SmallVector<Location> layered; ///< loops that have several layers
+  SmallVector<Location> layered; ///< locations of loops with several layers
 };
 } // namespace

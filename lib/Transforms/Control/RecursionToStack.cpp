@@ -94,7 +94,7 @@ private:
   DenseMap<Block *, BlockOp> blocks;
   DenseMap<Operation *, SmallVector<Value>> valuesOf;
   DenseMap<Value, VariableOp> variables;
-  /// Variables in which functions store their results.
+  /// Variables in which each function stores its results.
   DenseMap<Operation *, SmallVector<VariableOp>> results;
   /// Values that the current block has computed or read.
   IRMapping values;
@@ -307,7 +307,7 @@ Value MachineBuilder::read(Value value) {
   return values.lookup(value);
 }
 
-/// Records that the current block has computed `value` as `computed`.
+/// Records `computed` as the current block's copy of `value`.
 void MachineBuilder::define(Value value, Value computed) {
   VariableOp variable = variables.lookup(value);
   if (variable)

@@ -25,8 +25,8 @@ class InsertBarriersPass
         getOperation().getOps<uprog::NodeRowsOp>().empty())
       return;
     for (auto program : getOperation().getOps<uprog::ProgramOp>()) {
-      // Cells do not specify where rows are stored, and programs with cells
-      // already have barriers.
+      // Skip programs with cells: cells do not specify where rows are stored,
+      // and these programs already have barriers.
       if (!program.getBody().getOps<uprog::CellsOp>().empty())
         continue;
       for (Operation *op : findBarriers(program)) {

@@ -21,8 +21,8 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// Returns the operands of `op` that need another value if the branch of `op`
-/// is not taken, each with that value. Returns none if `op` must not run in
+/// Returns each operand of `op` that needs another value if the branch of `op`
+/// is not taken, together with this value. Returns none if `op` must not run in
 /// that case.
 static std::optional<SmallVector<std::pair<OpOperand *, int64_t>>>
 getGuards(Operation *op) {
@@ -93,8 +93,8 @@ static void flatten(scf::IfOp branch) {
 }
 
 /// Returns true if x op x and x op the neutral element are x, even if x is NaN.
-/// This excludes `arith.maxnumf` and `arith.minnumf`, whose result for NaN and
-/// a number is the number.
+/// This excludes `arith.maxnumf` and `arith.minnumf`: for NaN and a number,
+/// they return the number.
 static bool isIdempotent(Operation *op) {
   return isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp,
              arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, arith::AndIOp,
@@ -139,7 +139,8 @@ public:
     root->walk([&](Operation *op) { add(op); });
   }
 
-  /// Returns true if a loop of `op` has the extent of an axis of `tensor`.
+  /// Returns true if loop `loop` of `op` has the same extent as axis `axis` of
+  /// `tensor`.
   bool areSame(linalg::LinalgOp op, unsigned loop, Value tensor, int64_t axis) {
     return classes.isEquivalent({op.getOperation(), loop},
                                 {tensor.getAsOpaquePointer(), axis});
@@ -203,8 +204,8 @@ private:
 
 /// Converts `read` to an operand of `op` if the loops of `op` are its indices,
 /// and at least one of them runs along a dynamic extent of the tensor. Batched
-/// code has no positions along such an extent. Extents of 1 that are read at 0
-/// are collapsed first.
+/// code cannot read at positions along such an extent. Extents of 1 that are
+/// read at 0 are collapsed first.
 static void takeOperand(linalg::GenericOp op, tensor::ExtractOp read,
                         Extents &extents) {
   auto type = cast<RankedTensorType>(read.getTensor().getType());

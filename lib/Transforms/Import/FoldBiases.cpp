@@ -83,8 +83,9 @@ static Value getRepeated(Value value) {
 namespace {
 
 /// Determines which values an instance's control flow waits for: values that
-/// depend on a call, on a value that a loop carries, or on a tensor that the
-/// function receives for an instance. All other values are known earlier.
+/// depend on a call, on a value that a loop carries, or on a tensor of an
+/// instance that the function receives as an argument. All other values are
+/// known earlier.
 class Waits {
 public:
   explicit Waits(const Sharedness &sharedness) : sharedness(sharedness) {}

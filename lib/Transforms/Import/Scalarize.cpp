@@ -53,7 +53,7 @@ struct ElementPlace {
 };
 
 /// Returns the position at which a slice of one element extracts `value`,
-/// perhaps followed by reshapes. Returns none if `value` is another tensor.
+/// perhaps followed by reshapes. Returns none if `value` is any other tensor.
 static std::optional<ElementPlace> findPlace(Value value) {
   auto shape = cast<RankedTensorType>(value.getType());
   if (!shape.hasStaticShape() || shape.getNumElements() != 1)
@@ -198,16 +198,16 @@ public:
 private:
   void findKnown();
   /// Returns true if `value` is computed from inputs and constants only.
-  /// Appends to `positions` the indices at which it reads inputs.
+  /// Appends to `positions` the indices at which `value` reads inputs.
   bool isKnown(Value value, SmallVectorImpl<Value> *positions = nullptr) const;
   void demand(Value value);
   void convert(Value value);
 
   InputTensors &inputs;
-  /// For each carried value, the operands that become it.
+  /// For each carried value, the operands that it takes its value from.
   llvm::MapVector<Value, SmallVector<OpOperand *, 2>> sources;
-  /// Classes of carried values that have the same type because one operand
-  /// becomes all of them.
+  /// Classes of carried values that must have the same type because they take
+  /// their values from the same operand.
   llvm::EquivalenceClasses<Value> classes;
   DenseSet<Value> unknown;
   DenseSet<Value> demanded;

@@ -34,8 +34,8 @@ using namespace mlir;
 using namespace mlir::batch;
 
 /// Returns the position of a row if `slice` covers this whole row of `stack`,
-/// without the dimension of rows. Returns none for every other slice. A column
-/// of a square matrix has the type of a row but is not a row.
+/// without the dimension of rows. Returns none for any other slice, such as a
+/// column of a square matrix, which has the type of a row.
 static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
                                           RankedTensorType stack,
                                           RankedTensorType row) {

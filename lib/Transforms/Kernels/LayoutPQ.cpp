@@ -131,8 +131,8 @@ private:
   KernelOp kernel;
   Numbering classes;
   DenseMap<Value, int32_t> classOf;
-  /// Number of values of each class, and the classes of several values that are
-  /// computed from products.
+  /// Number of values of each class, and the classes that have several values
+  /// and are computed from products.
   DenseMap<int32_t, int64_t> members;
   DenseSet<int32_t> ofProducts;
 };
@@ -221,8 +221,8 @@ int32_t SameShapes::get(Operation *op) {
     depth = std::max(depth, depths.lookup(read));
   for (Value result : op->getResults())
     depths[result] = depth + (product ? 1 : 0);
-  // A piece of a stacked vector may be read as a row, so it must be aligned
-  // like one.
+  // A piece of a stacked vector may be read as a row, so it must have the
+  // alignment of a row.
   if (!product && !isElementwise(op))
     return unique(op);
   Type type = op->getResult(0).getType();
@@ -393,8 +393,8 @@ Value KernelRewriter::getRange(const Stack &stack, int64_t first, int64_t count,
   return range;
 }
 
-/// Returns the value that replaces `value`: a single vector of a stack, with
-/// its original shape, or the mapped value.
+/// Returns the value that replaces `value`: a vector from a stack, in its
+/// original shape, or the mapped value.
 Value KernelRewriter::get(Value value) {
   if (Value known = single.lookupOrNull(value))
     return known;
@@ -544,7 +544,7 @@ void KernelRewriter::finish() {
     loc = operand.get().getLoc();
     operand.set(get(operand.get()));
   }
-  // Readers precede the ops that they read.
+  // Erase readers before the ops that they read.
   llvm::sort(replaced,
              [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
   for (Operation *op : replaced)
@@ -568,8 +568,8 @@ private:
               const batchrt::Batching &batching);
 };
 
-/// Returns the parameters that one product in all kernels reads as a matrix,
-/// and that no other op reads.
+/// Returns the parameters that, in all kernels together, one product reads as a
+/// matrix and no other op reads.
 DenseSet<int64_t> findSingleUses(ModuleOp module) {
   DenseMap<int64_t, int64_t> uses;
   for (auto kernel : module.getOps<KernelOp>())

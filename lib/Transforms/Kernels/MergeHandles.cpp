@@ -56,8 +56,8 @@ static bool holdsHandles(Type type) {
   return isa<HandleType>(type);
 }
 
-/// Returns the number of the earliest equal value for each of `values` that
-/// contains handles, and its own number for each other value.
+/// For each of `values` that contains handles, returns the number of the first
+/// equal value; for any other value, returns its own number.
 static SmallVector<unsigned> findCopies(ValueRange values) {
   SmallVector<unsigned> first;
   DenseMap<Value, unsigned> numbers;
@@ -68,7 +68,8 @@ static SmallVector<unsigned> findCopies(ValueRange values) {
   return first;
 }
 
-/// Returns the copies that occur in both `a` and `b`.
+/// Returns, in the form of findCopies(), the copies that occur in both `a` and
+/// `b`.
 static SmallVector<unsigned> intersect(ArrayRef<unsigned> a,
                                        ArrayRef<unsigned> b) {
   SmallVector<unsigned> first;
@@ -78,8 +79,8 @@ static SmallVector<unsigned> intersect(ArrayRef<unsigned> a,
   return first;
 }
 
-/// Replaces the uses of results that are copies of others, and returns the set
-/// of these results, which are to be erased.
+/// Replaces the uses of results that are copies of others. Returns the set of
+/// these results, which the caller erases.
 static llvm::BitVector replaceCopies(ValueRange results,
                                      ArrayRef<unsigned> first) {
   llvm::BitVector copies(first.size());
@@ -127,9 +128,9 @@ void HandleMerger::mergeRecord(RecordOp record) {
   }
 }
 
-/// Returns true if the values that the regions of `op` yield become its results
-/// and nothing else, because `op` runs one of its regions, or its region for
-/// every element of a list.
+/// Returns true if the values that the regions of `op` yield only become its
+/// results: `op` runs one of its regions, or its region for every element of a
+/// list.
 static bool yieldsResults(Operation *op) {
   if (!isa<RegionBranchOpInterface>(op))
     return false;
@@ -164,7 +165,8 @@ bool HandleMerger::mergeRegionResults(Operation *op) {
   return true;
 }
 
-/// Merges results that are the same value, and the results of all calls.
+/// Merges results of the function that are the same value, and the
+/// corresponding results of all calls.
 bool HandleMerger::mergeFunctionResults(func::FuncOp function) {
   if (!function.isPrivate() || !function.getBody().hasOneBlock())
     return false;

@@ -29,7 +29,7 @@ namespace {
 struct StackState {
   int64_t popped = 0;
   SmallVector<Value> values;
-  /// Rows from the start of the block that the block reads.
+  /// Rows that the block reads as they were at its start.
   llvm::SmallSetVector<int64_t, 2> reads;
   SmallVector<Operation *> changes; ///< in order
 };
@@ -69,7 +69,7 @@ private:
   llvm::MapVector<Row, Value> rows;
   DenseMap<Value, Row> rowOf;
   /// Values that the kernel computes for variables and the condition, shared
-  /// values that it reads, and its operations.
+  /// values that it reads, and the ops that it consists of.
   llvm::SmallSetVector<Value, 8> made, shared;
   llvm::SetVector<Operation *> slice;
   llvm::SmallSetVector<Value, 8> inputs;
@@ -155,7 +155,7 @@ void BlockOutliner::findMade() {
   for (Value condition : body.getTerminator()->getOperands())
     need(condition);
 
-  // Add their operands, including the captures of regions.
+  // Add the operands of these values, including the captures of regions.
   SmallVector<Value> work(made.getArrayRef());
   DenseSet<Value> visited;
   while (!work.empty()) {
@@ -273,7 +273,7 @@ void BlockOutliner::makeKernel() {
         mapping.map(top, known);
   for (Operation *op : old) {
     if (isa<TopOp>(op)) {
-      // A read of a value that the block itself computed.
+      // The read may see a value that the block itself has computed.
       Value value = seen.lookup(op->getResult(0));
       if (Value known = mapping.lookupOrNull(value))
         mapping.map(op->getResult(0), known);

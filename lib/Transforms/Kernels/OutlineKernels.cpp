@@ -96,15 +96,16 @@ private:
   InstanceProgram program;
   Sharedness sharedness;
   ValueFlow flow;
-  /// True for each node that feeds recursion. Such a node affects a recursive
-  /// result that a tensor op reads, or a tensor that control flow reads.
+  /// True for each node that affects a recursive result that a tensor op reads,
+  /// or a tensor that control flow reads.
   SmallVector<bool> feedsRecursion;
   /// Values that depend on a result of control flow: a call, a match or a loop.
   DenseSet<Value> dependsOnControl;
   std::optional<TensorCode> code;
   const bool hoist, coarsen;
-  /// True if control flow runs with the kernels. Then ops that depend on a
-  /// number that a loop carries cannot be hoisted, and loops have orders.
+  /// True if control flow runs with the kernels. In that case, loops have
+  /// orders, and ops that depend on a number carried by a loop cannot be
+  /// hoisted.
   const bool replicates;
   /// State of the current block.
   bool hasCell = false;
@@ -125,14 +126,14 @@ static bool isReduction(Operation *op) {
 bool Outliner::isTensorOp(Operation *op) const { return code->contains(op); }
 
 /// Returns true for the extent of a ragged tensor. A kernel that reads the
-/// tensor has its extent, too.
+/// tensor also has the extent.
 static bool isExtent(Operation *op) {
   auto dim = dyn_cast<tensor::DimOp>(op);
   return dim && dim.getConstantIndex() == 0;
 }
 
-/// Hashes the type of a kernel and its ops without operands. Equal kernels have
-/// equal hashes.
+/// Hashes the type of a kernel and its ops, but not their operands. Equal
+/// kernels have equal hashes.
 static size_t hashKernel(KernelOp kernel) {
   llvm::hash_code hash = hash_value(kernel.getFunctionType());
   kernel.getBody().walk([&](Operation *op) {
@@ -199,9 +200,9 @@ void Outliner::findRecursion() {
   feedsRecursion = flow.ancestors(recursive);
 }
 
-/// Returns the maximum number of control-flow ops on a chain of dependences in
-/// the block that leads to `op`, but at least `marked`. Requires the levels of
-/// the ops before `op`.
+/// Returns the maximum number of control-flow ops on any chain of dependences
+/// that leads to `op` within its block, but at least `marked`. Requires the
+/// levels of the ops before `op`.
 unsigned Outliner::levelOf(Operation *op, unsigned marked) const {
   unsigned level = marked;
   Block *block = op->getBlock();
@@ -359,7 +360,7 @@ void Outliner::adjustRoles(Block *block) {
   }
 }
 
-/// Separates the layers of a loop, if its order requires that.
+/// Separates the layers of a loop if its order requires this.
 bool Outliner::separateLayers(Block *block) {
   Operation *parent = block->getParentOp();
   auto order = parent->getAttrOfType<OrderAttr>(kOrderAttr);
@@ -533,7 +534,8 @@ LogicalResult Outliner::outlineBlock(Block *block) {
   return success();
 }
 
-/// Erases code of kernels that no op reads. Copies may have lost operands.
+/// Erases ops that were outlined or copied into kernels and have no uses.
+/// Copied ops may have lost operands by now.
 void Outliner::eraseDead(Block *block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
     if (op.use_empty() && groups.contains(&op))
@@ -668,7 +670,7 @@ bool Outliner::leavesKernel(Value value, Block *block,
   return false;
 }
 
-/// Returns the results of `ops` that are used outside the kernel.
+/// Returns the results of `ops` that ops outside the kernel use.
 FailureOr<SmallVector<Value>>
 Outliner::findOutputs(Block *block, ArrayRef<Operation *> ops,
                       const DenseSet<Operation *> &members) const {

@@ -24,8 +24,8 @@ using namespace mlir::batch;
 using rec::ValueFlowEdge;
 
 /// Returns a ragged tensor with as many rows as `list` has elements: the list
-/// itself, or the result of an op of `block` that maps its elements. Returns
-/// null if there is none.
+/// itself, or the result of an op of `block` that maps the elements of the
+/// list. Returns null if there is none.
 static Value findRagged(Value list, Block *block,
                         SymbolTableCollection &symbols) {
   if (isa<RankedTensorType>(list.getType()))
@@ -67,7 +67,8 @@ void batch::normalizeExtents(func::FuncOp function,
   });
 }
 
-/// Returns true for a tensor that a kernel computes, whose rows are not a list.
+/// Returns true for a tensor that a kernel computes. The rows of such a tensor
+/// are not a list.
 static bool isComputed(Value tensor) {
   Operation *def = tensor.getDefiningOp();
   return def &&
@@ -76,8 +77,8 @@ static bool isComputed(Value tensor) {
           isa<BatchableOpInterface>(def));
 }
 
-/// Returns true for a slice of a ragged tensor, whose rows are a list, at a
-/// position that is known to control flow.
+/// Returns true for a slice, at a position that is known to control flow, of a
+/// ragged tensor whose rows are a list.
 static bool picksElement(tensor::ExtractSliceOp slice,
                          const Sharedness &sharedness,
                          const StructuralControl &control) {
@@ -101,7 +102,7 @@ void batch::splitRowViews(func::FuncOp function, const Sharedness &sharedness,
       return;
     OpBuilder builder(slice);
     Location loc = slice.getLoc();
-    // Dimension 0, of size 1, remains if the result has it.
+    // Dimension 0, which has size 1, remains unless the slice drops it.
     bool keeps = slice.getType().getRank() == source.getRank();
     SmallVector<OpFoldResult> offsets(source.getRank(),
                                       builder.getIndexAttr(0));
@@ -139,7 +140,7 @@ void batch::pickElements(func::FuncOp function, const Sharedness &sharedness,
                          const StructuralControl &control) {
   function.walk([&](tensor::ExtractOp extract) {
     Value tensor = extract.getTensor();
-    // Bodies of tensor ops read at their own indices.
+    // Skip reads in bodies of tensor ops: a body reads at its own indices.
     bool isInBody =
         !isa<func::FuncOp, RegionBranchOpInterface>(extract->getParentOp());
     if (isInBody || !rec::isRaggedTensor(tensor.getType()) ||
@@ -166,7 +167,7 @@ void batch::pickElements(func::FuncOp function, const Sharedness &sharedness,
     Value row = rec::ElementOp::create(
         builder, loc, rec::getSequenceElementType(slice.getSourceType()),
         slice.getSource(), index);
-    // Dimension 0, of size 1, remains if the result has it.
+    // Dimension 0, which has size 1, remains unless the slice drops it.
     if (row.getType() != slice.getType()) {
       auto groups = getReassociationIndicesForReshape(
           slice.getType(), cast<RankedTensorType>(row.getType()));

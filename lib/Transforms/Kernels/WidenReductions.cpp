@@ -83,7 +83,7 @@ void BodyWidener::copy(Operation &op) {
   if (extend && widened(extend.getIn()).getType() == extend.getType())
     return mapping.map(extend.getOut(), widened(extend.getIn()));
   if (!hasWiderForm(op)) {
-    // A conversion of bits, or an explicit rounding.
+    // The op converts bits or rounds explicitly.
     IRMapping operands;
     for (Value operand : op.getOperands())
       operands.map(operand, rounded(operand));

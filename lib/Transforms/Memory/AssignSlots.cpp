@@ -54,7 +54,7 @@ private:
   ValueClasses classes;
   OpBuilder builder;
   /// For each class, true if control flow waits and only functions in progress
-  /// hold its rows.
+  /// hold rows of the class.
   SmallVector<bool> isTransient;
   /// Table of each class, or null for a class without computed members.
   SmallVector<FlatSymbolRefAttr> tables;
@@ -62,7 +62,7 @@ private:
 
 } // namespace
 
-/// Rows of at least this many bytes are worth a separate array of slots.
+/// Rows of at least this many bytes are worth separate slot numbers.
 static constexpr int64_t kLongRow = 4096;
 /// The same limit for rows into which kernels insert. An insert is in place
 /// only if all results that share slots are inserts.
@@ -274,8 +274,8 @@ FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
   return ReadAttr::get(context, ReadKind::Gather, from, ragged);
 }
 
-/// Records on the inspector and on the variants where tensors are stored, for
-/// callers that pass inputs and read results.
+/// Records where tensors are stored, as attributes of the inspector and of
+/// variants. Callers need them to pass inputs and read results.
 void SlotAssigner::markLocations() {
   func::FuncOp entry = program.getEntry();
   auto inspector =

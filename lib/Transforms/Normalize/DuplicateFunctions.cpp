@@ -23,13 +23,13 @@ using namespace mlir::batch;
 namespace {
 
 /// For each argument of a function, the number of the entry's argument that is
-/// passed for it. The number is -1 if there is none, or if it makes no
-/// difference.
+/// passed for it. The number is -1 if there is none, or if it is not a
+/// parameter for which functions are copied.
 using Context = SmallVector<int64_t>;
 
 /// Returns true for a parameter that a product reads as a whole, and for a
-/// table with any number of rows, which no result table can store. A bias can
-/// differ from task to task.
+/// table with any number of rows, which no result table can store. Returns
+/// false for a bias, which may differ from task to task.
 bool isWeight(BlockArgument argument) {
   auto type = dyn_cast<RankedTensorType>(argument.getType());
   return type && (type.getRank() >= 2 || !type.hasStaticShape());

@@ -34,7 +34,7 @@ static bool mayRunEarlier(Operation *op) {
           op->getDialect()) ||
       !isPure(op))
     return false;
-  // Bodies of structured operations also read at computed positions.
+  // Bodies of structured operations may also read at computed positions.
   WalkResult reads = op->walk([](Operation *inner) {
     return isa<tensor::ExtractOp, tensor::InsertOp>(inner)
                ? WalkResult::interrupt()
@@ -59,8 +59,8 @@ public:
 
 private:
   using Slice = SetVector<Operation *>;
-  /// Consecutive operands of a concatenation. The loop changes all of them or
-  /// none.
+  /// Consecutive operands of a concatenation. The loop changes either all of
+  /// them or none.
   struct Run {
     bool invariant;
     int64_t offset;
@@ -176,8 +176,8 @@ Value ProductHoister::multiplyPiece(linalg::LinalgOp product, OpOperand &whole,
       ->getResult(0);
 }
 
-/// Returns true if the product sums both its operands `whole` and `other` along
-/// dimension `dim` of `whole`.
+/// Returns true if the product sums along dimension `dim` of the operand
+/// `whole`, and the operand `other` also has this dimension.
 static bool isSummed(linalg::LinalgOp product, OpOperand &whole, int64_t dim,
                      OpOperand &other) {
   AffineExpr summed = product.getMatchingIndexingMap(&whole).getResult(dim);

@@ -25,7 +25,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Upstream transformation, with zeros for undefined values, which no op reads.
+/// Upstream transformation that uses zeros for undefined values, which no op
+/// reads.
 class Lifting : public ControlFlowToSCFTransformation {
 public:
   Value getUndefValue(Location loc, OpBuilder &builder, Type type) override {

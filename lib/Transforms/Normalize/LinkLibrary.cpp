@@ -137,8 +137,7 @@ void Linker::copyFunction(func::FuncOp function, Block::iterator place) {
   unresolved.push_back(function);
 }
 
-/// Returns the name that `callee`, called by a function of `group`, has in the
-/// module.
+/// Returns the module's name for `callee`, which a function of `group` calls.
 StringAttr Linker::resolve(ModuleOp group, StringAttr callee) {
   auto function = group.lookupSymbol<func::FuncOp>(callee);
   if (function.isDeclaration())
@@ -178,8 +177,8 @@ inferSizes(ModuleOp group, func::FuncOp function, func::FuncOp declaration) {
   });
 }
 
-/// Assigns to a group the sizes of `declaration`, which declares its
-/// `function`, and the hooks that the module defines.
+/// Assigns sizes and hooks to a group: the sizes of `declaration`, which
+/// declares its `function`, and the hooks that the module defines.
 LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
                                   func::FuncOp declaration) {
   if (failed(specializeSizes(group, inferSizes(group, function, declaration),
@@ -201,8 +200,8 @@ LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
   return success();
 }
 
-/// Adds the arguments of `definition` that `hook` lacks to all functions that
-/// call `hook`, directly or indirectly, and to their calls.
+/// If `definition` has more arguments than `hook`, adds them to all functions
+/// that call `hook`, directly or indirectly, and to their calls.
 LogicalResult Linker::passOn(func::FuncOp hook, func::FuncOp definition) {
   ArrayRef<Type> inputs = definition.getArgumentTypes();
   size_t own = hook.getNumArguments();

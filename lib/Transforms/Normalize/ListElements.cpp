@@ -16,7 +16,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Makes `loop`, a map or fold, walk only lists.
+/// Replaces each ADT operand of `loop`, a map or fold, with the list of its
+/// elements.
 template <typename LoopOp>
 static void walkElements(LoopOp loop) {
   OpBuilder builder(loop);

@@ -14,8 +14,8 @@ namespace mlir::batch {
 
 /// Sets sizes of `module` (`kSizesAttr`), and the dimensions that follow them,
 /// to new values, each given as NAME=NUMBER; see batch-specialize-sizes. If
-/// `isLast` is true, sizes may become 1. Their dimensions are then
-/// indistinguishable from others.
+/// `isLast` is true, sizes may become 1. Dimensions that follow them can then
+/// no longer be distinguished from others.
 LogicalResult specializeSizes(ModuleOp module, ArrayRef<std::string> values,
                               bool isLast = false);
 

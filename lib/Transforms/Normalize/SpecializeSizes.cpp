@@ -30,9 +30,10 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Largest multiple of a named size that follows this size.
+/// Dimensions up to this multiple of a named size follow the size.
 constexpr int64_t maxFactor = 8;
-/// All dimensions from 1 to 8 would follow a smaller size.
+/// A smaller size is invalid, because all dimensions from 1 to 8 would follow
+/// it.
 constexpr int64_t minSize = 2;
 /// Larger sizes are rejected so that products of them do not overflow.
 constexpr int64_t maxSize = std::numeric_limits<int32_t>::max();
@@ -43,7 +44,7 @@ struct Size {
   int64_t written;
   int64_t value;
 };
-/// Sizes in the order of the dictionary, which is sorted by name.
+/// Sizes in the order of the `batch.sizes` dictionary, which is sorted by name.
 using Sizes = llvm::MapVector<StringRef, Size>;
 
 /// Maps every dimension that follows a size to its new value.
@@ -112,7 +113,8 @@ public:
     hasFailed = false;
     replacer.replaceElementsIn(op, /*replaceAttrs=*/true,
                                /*replaceLocs=*/false, /*replaceTypes=*/true);
-    // Upstream names of the static values of index lists.
+    // Names of upstream attributes that contain the static values of index
+    // lists.
     for (StringRef name : {"static_offsets", "static_sizes", "static_strides",
                            "static_output_shape", "static_low", "static_high"})
       if (auto list = op->getAttrOfType<DenseI64ArrayAttr>(name)) {
@@ -133,7 +135,8 @@ private:
 
   ElementsAttr rewrite(ElementsAttr attr) {
     auto type = dyn_cast<RankedTensorType>(attr.getShapedType());
-    // Arrays of integers that only look like elements have no shape to change.
+    // Arrays of integers implement ElementsAttr, too, but have no shape to
+    // change.
     if (!type || isa<DenseArrayAttr>(attr))
       return attr;
     RankedTensorType newType = rewrite(type);
@@ -157,7 +160,7 @@ private:
 
 } // namespace
 
-/// Returns the number of an index that is valid as a size, or none.
+/// Returns the value of an index attribute that is a valid size, or none.
 static std::optional<int64_t> getSize(Attribute attr) {
   auto value = dyn_cast<IntegerAttr>(attr);
   if (!value || !value.getType().isIndex() || value.getInt() < minSize ||
@@ -166,7 +169,7 @@ static std::optional<int64_t> getSize(Attribute attr) {
   return value.getInt();
 }
 
-/// Reads a default, or a pair of the number that is written in types and the
+/// Reads a default, or a pair: the number that is written in types, and the
 /// default.
 static std::optional<Size> readDefault(Attribute attr) {
   Attribute written = attr, value = attr;
@@ -204,7 +207,8 @@ static LogicalResult readDefaults(ModuleOp module, Sizes &sizes) {
   return success();
 }
 
-/// Checks that no number written for a size is a small multiple of another.
+/// Checks that no number that represents a size in types is a small multiple of
+/// another one.
 static LogicalResult checkWritten(ModuleOp module, const Sizes &sizes) {
   for (auto it = sizes.begin(), end = sizes.end(); it != end; ++it)
     for (auto other = std::next(it); other != end; ++other) {

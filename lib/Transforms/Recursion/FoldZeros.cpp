@@ -115,8 +115,8 @@ bool ZeroValues::makesZero(Operation *op) const {
   return false;
 }
 
-/// Returns true if `product`, which has a zero factor, is equal for all tasks,
-/// but its initial value is not. Then the product can be computed once and
+/// Returns true if `product`, which has a zero factor, depends on the task only
+/// through its initial value. It can then be computed once for all tasks and
 /// added to the initial value. Zeros are not rounded, so results remain
 /// bit-identical.
 bool ZeroFolder::isComputedOnce(linalg::LinalgOp product,
@@ -156,8 +156,8 @@ void ZeroFolder::simplify(Operation *op, const ZeroValues &zeros,
     OpBuilder builder(op);
     auto type = cast<RankedTensorType>(init.getType());
     auto element = cast<FloatType>(type.getElementType());
-    // Neutral element of addition. Its sum with a zero has the sign of the
-    // zero.
+    // Use -0, the neutral element of addition: its sum with a zero has the sign
+    // of that zero.
     Value neutral = arith::ConstantOp::create(
         builder, op->getLoc(),
         DenseElementsAttr::get(type,
@@ -278,8 +278,8 @@ unsigned ZeroFolder::countFolding(func::FuncOp function, ZeroValues zeros,
   return count;
 }
 
-/// Copies the first level of a recursion that starts with zeros into the
-/// caller, if products with these zeros fold there.
+/// If a recursion starts with zeros, copies its first level into the caller,
+/// provided that products with these zeros fold there.
 void ZeroFolder::peelFirstCalls() {
   InstanceProgram program(module);
   Sharedness sharedness(program);

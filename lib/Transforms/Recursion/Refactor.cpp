@@ -26,8 +26,8 @@ namespace {
 
 /// Place where a block of a recursive function is cut in two. The *tail*, which
 /// consists of the marked ops and all ops that depend on them, moves to the
-/// callers. The *head*, which is the rest with the recursive calls, becomes a
-/// function.
+/// callers. The *head*, which consists of the other ops, including recursive
+/// calls, becomes a function.
 struct Cut {
   func::FuncOp function;
   Block *block;
@@ -37,8 +37,8 @@ struct Cut {
   SetVector<Operation *> head;
   /// Ops that are copied into the head, in order.
   SmallVector<Operation *> copied;
-  /// Values from outside that the head reads, and values of the head that the
-  /// tail reads.
+  /// Values from outside the head that it reads, and values of the head that
+  /// the tail reads.
   SetVector<Value> inputs;
   SmallVector<Value> results;
   func::CallOp call;
@@ -82,7 +82,7 @@ static Operation *getAncestorIn(Block *block, Operation *op) {
   return block->findAncestorOpInBlock(*op);
 }
 
-/// Creates one cut per block with marked ops, in order.
+/// Creates, in order, one cut for each block that contains marked ops.
 void Refactorer::findMarks(const InstanceProgram &program) {
   for (func::FuncOp function : program.getFunctions())
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -289,8 +289,8 @@ LogicalResult Refactorer::moveToRecursiveCallers() {
   return success();
 }
 
-/// Inlines functions that are no longer recursive, as for other helpers.
-/// Callees come first.
+/// Inlines functions that are no longer recursive, like other helpers. Callees
+/// come first.
 void Refactorer::moveToOutsideCallers() {
   InstanceProgram program(module);
   SetVector<func::FuncOp> functions;

@@ -22,13 +22,13 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Test of values: `leaf` holds for a child that is a leaf, `node(leaf,_)` for
-/// a node whose first field is a leaf.
+/// Test of a value: `leaf` holds for a child that is a leaf, and `node(leaf,_)`
+/// for a node whose first field is a leaf.
 struct Test {
   std::string text;
   StringRef variant;
-  /// Variants of the fields, `_` for any variant. The list is empty for a test
-  /// of children.
+  /// Required variant of each field, or `_` for any variant. The list is empty
+  /// for a test of children.
   SmallVector<StringRef> fields;
 };
 
@@ -110,7 +110,7 @@ std::string Specializer::findMisfit(const Test &test, rec::VariantOp variant) {
 }
 
 /// Finds the variants that the test names. Several ADTs may have a variant of
-/// that name. At least one must fit.
+/// this name, and at least one of the variants must match the test.
 LogicalResult Specializer::findVariants(const Test &test) {
   SmallVector<rec::VariantOp> named;
   for (auto adt : module.getOps<rec::AdtOp>())
@@ -147,7 +147,8 @@ static bool isTested(Operation *op, Value child) {
   return false;
 }
 
-/// Specializes every recursive call on a child that may be of the variant.
+/// Specializes every recursive call on a child that may have the test's
+/// variant.
 LogicalResult Specializer::specializeChildren(CaseSplitter &splitter,
                                               func::FuncOp function,
                                               const Test &test) {
@@ -167,7 +168,8 @@ LogicalResult Specializer::specializeChildren(CaseSplitter &splitter,
   return success();
 }
 
-/// Specializes cases of the variant whose fields are all as the test requires.
+/// Specializes cases of the variant, where all fields have the variants that
+/// the test requires.
 LogicalResult Specializer::specializeCases(CaseSplitter &splitter,
                                            func::FuncOp function,
                                            const Test &test) {

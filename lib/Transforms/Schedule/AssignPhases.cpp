@@ -25,7 +25,7 @@ namespace {
 struct KernelGraph {
   SmallVector<KernelOp> kernels;
   SmallVector<llvm::SetVector<unsigned>> producers;
-  /// For each kernel, the kernels before the `rec.phase` that precedes it.
+  /// For each kernel after a `rec.phase`, the kernels before this `rec.phase`.
   SmallVector<llvm::SetVector<unsigned>> marked;
 };
 

@@ -53,8 +53,8 @@ public:
       phases[kernel.getSymNameAttr()] = kernel.getPhase();
   }
 
-  /// Makes depths that read results of `branches` read padded results if the
-  /// chains of the branches have different lengths.
+  /// If the chains of `branches` have different lengths, makes depths read
+  /// padded results instead of the results of `branches`.
   void run(Operation *branches);
 
 private:
@@ -62,8 +62,8 @@ private:
   void pad(Operation *branches, DepthOp depth, int64_t phase);
 
   Phases phases;
-  /// Padded results that are still to be added to the current branches. For
-  /// each result, phase and length, stores the values that the regions yield.
+  /// Padded results that must still be added to the current branches: for each
+  /// result, phase and length, the values that the regions yield.
   using Key = std::tuple<unsigned, int64_t, int64_t>;
   llvm::MapVector<Key, SmallVector<Value>> padded;
   SmallVector<std::pair<OpOperand *, Key>> readers;
@@ -134,7 +134,7 @@ Length ChainLengths::getMade(Operation *op) const {
     Length before = get(ghost.getValue());
     return before ? Length(*before + 1) : std::nullopt;
   }
-  // Rows of parameters and elements of lists.
+  // The op reads a row of a parameter or an element of a list.
   if (isa<tensor::ExtractSliceOp, rec::ElementOp>(op))
     return getLongest(op->getOperands());
   if (op->getNumRegions() == 0 &&
@@ -186,8 +186,9 @@ static Value addGhosts(Operation *terminator, Value value, int64_t count) {
   return value;
 }
 
-/// Makes `depth`, which tasks of `phase` have, read a padded result if the
-/// results of `branches` that it reads have chains of different lengths.
+/// If the results of `branches` that `depth` reads have chains of different
+/// lengths, makes `depth` read a padded result. `phase` is the phase of the
+/// tasks that have this depth.
 void GhostInserter::pad(Operation *branches, DepthOp depth, int64_t phase) {
   SmallVector<OpOperand *> read;
   for (OpOperand &operand : depth->getOpOperands())
@@ -196,8 +197,8 @@ void GhostInserter::pad(Operation *branches, DepthOp depth, int64_t phase) {
   auto numberOf = [](OpOperand *operand) {
     return cast<OpResult>(operand->get()).getResultNumber();
   };
-  // For each region, the largest length of a result that the depth reads. Also,
-  // the maximum over all regions, and the operand that has it.
+  // Find the largest length of a result that the depth reads, in each region
+  // and over all regions, and the operand with the overall maximum.
   SmallVector<int64_t> lengths;
   SmallVector<SmallVector<int64_t>> ofOperands;
   int64_t longest = -1;

@@ -22,7 +22,8 @@ using namespace mlir;
 using namespace mlir::batch;
 
 static LogicalResult verifyControl(Operation *op) {
-  // Result types of other scf ops cannot be converted.
+  // Other scf ops must return scalars, because their result types cannot be
+  // converted.
   bool returnsScalars = llvm::none_of(op->getResultTypes(), [](Type type) {
     return isa<TensorType>(type) || isa<rec::RecDialect>(type.getDialect());
   });
