@@ -60,7 +60,7 @@ public:
   /// Starts the code of the stage.
   void begin(Value thread, Value warp, Value lane);
   /// Computes the addresses of the rows of `rows` that are copied first. The
-  /// stage has `quads` quads of rows. The addresses are part of the plan, so
+  /// stage has `quads` quads of rows. The plan specifies the addresses, so
   /// this code may run before other steps have written the rows.
   void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads);
   /// Copies the rows whose addresses findRows() has computed.

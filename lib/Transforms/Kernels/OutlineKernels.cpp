@@ -103,9 +103,8 @@ private:
   DenseSet<Value> dependsOnControl;
   std::optional<TensorCode> code;
   const bool hoist, coarsen;
-  /// True if control flow runs with the kernels. In that case, loops have
-  /// orders, and ops that depend on a number carried by a loop cannot be
-  /// hoisted.
+  /// True if control flow runs with the kernels. Loops then have orders, and
+  /// ops that depend on a loop-carried number cannot be hoisted.
   const bool replicates;
   /// State of the current block.
   bool hasCell = false;
