@@ -93,7 +93,8 @@ int64_t mlir::batch::getExtentDim(Type type) {
 
 namespace {
 
-/// Union-find over extents. The smaller number is the representative.
+/// Union-find over extents. The smallest number in a class is its
+/// representative.
 class ExtentClasses {
 public:
   int64_t add() {
@@ -252,12 +253,12 @@ void BatchedForms::visit(Operation *op) {
   // Four kinds of ops are never copied. Operators fill rows, so they cannot
   // create one tensor of scalars for all tasks. Ops of other dialects have a
   // lowering only in batched form. Reads at computed positions need a check. A
-  // reduction needs memory for its result, and a single number has none.
+  // reduction stores its result in memory, which a single number does not have.
   if (!picks(op) && !readsReduction(op) &&
       !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
     Operation *unknown = findUnknownCode(op);
-    // Dead ops are removed.
+    // Ignore dead ops, which are removed later.
     if (unknown && !isOpTriviallyDead(op)) {
       fail(unknown, "is not supported in an operator yet; use ops of linalg, "
                     "tensor, arith and math");
@@ -674,7 +675,8 @@ bool BatchedForms::checkCaptured(linalg::LinalgOp op,
     BatchedForm form = lookup(value);
     bool known =
         form.kind == BatchedForm::Once || form.kind == BatchedForm::PerTask;
-    // In a loop over rows, the rows of the same task are unknown.
+    // In a loop over ragged rows, the positions of the task's rows in another
+    // ragged tensor are unknown.
     if (isa<RankedTensorType>(value.getType()))
       known = isIndexable(value) && (form.kind != BatchedForm::Rows ||
                                      loops.form.kind != BatchedForm::Rows);

@@ -117,8 +117,8 @@ void StructuralControl::findReads(const InstanceProgram &program,
   }
 }
 
-/// Adds to `computed` all values that depend on its values, and finds the first
-/// control flow that depends on them.
+/// Adds to `computed` all values that depend on values in it, and finds the
+/// first control flow that depends on any of these values.
 void StructuralControl::followComputed(const InstanceProgram &program) {
   // A value, or a field identified by its variant and number.
   using Place = std::pair<void *, unsigned>;
@@ -236,9 +236,9 @@ static bool isFunctionArgument(Value value) {
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// Returns the ADT argument of the enclosing function that is `value`, or that
-/// contains `value` in fields of matches and elements of lists. Returns null if
-/// there is none.
+/// Returns the ADT argument of the enclosing function from which matches and
+/// list accesses extract `value`. Returns `value` itself if it is such an
+/// argument, and null if there is none.
 static BlockArgument getWhole(Value value, SymbolTableCollection &symbols) {
   if (!getAdt(value.getType()))
     return {};
@@ -259,7 +259,7 @@ RecursionClass
 RecursionClasses::classify(ArrayRef<func::FuncOp> component) const {
   RecursionClass result;
   result.functions.assign(component.begin(), component.end());
-  // The loop runs one function per node type.
+  // The loop over nodes runs one function per node type.
   DenseSet<Type> adts;
   result.onePassPerCall = llvm::all_of(component, [&](func::FuncOp function) {
     if (!isOnePass(function))

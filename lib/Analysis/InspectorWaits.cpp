@@ -41,7 +41,7 @@ bool InspectorWaits::operator()(Operation *op) const {
 }
 
 /// Visits the rows that `op` waits for, ignoring ops in its regions. Returns
-/// false if `visit` does or if `op` may wait for other rows.
+/// false if `visit` returns false or if `op` may wait for other rows.
 static bool visitAwaited(Operation *op, const DenseSet<StringAttr> &functions,
                          const DenseMap<StringAttr, llvm::BitVector> &awaited,
                          function_ref<bool(Value)> visit) {
@@ -86,7 +86,7 @@ bool InspectorWaits::waitsForOwnRows(ArrayRef<Operation *> ops) const {
     Operation *op = row.getDefiningOp();
     if (!op) {
       op = row.getParentBlock()->getParentOp();
-      // The elements of a map's lists also come from outside.
+      // The elements of the lists that a map walks also come from outside.
       if (isa<rec::MapOp>(op) && inside.contains(op))
         return true;
     }

@@ -28,10 +28,10 @@ Sharedness::Sharedness(const InstanceProgram &program) : program(program) {
       states[argument] = {Sharing::Instance, -1};
   }
   // The upstream sparse data flow joins the values that control flow forwards
-  // to a block argument or a result. Here such a value is `Instance`, since the
-  // path may depend on the instance. States only rise, each at most twice, so
-  // the analysis terminates. In practice, one sweep per level of the call graph
-  // is enough.
+  // to a block argument or a result. This analysis sets the argument or result
+  // to `Instance`, since the path may depend on the instance. States only rise,
+  // each at most twice, so the analysis terminates. In practice, one sweep per
+  // level of the call graph is enough.
   do {
     changed = false;
     for (func::FuncOp function : program.getFunctions())
@@ -72,7 +72,7 @@ void Sharedness::visit(Operation *op) {
     return;
   }
   if (op->getNumRegions() != 0) {
-    // Bodies of linalg and similar ops contain no control flow, which could be
+    // Bodies of linalg and similar ops contain no control flow that could be
     // non-uniform.
     bool computes =
         !isa<RegionBranchOpInterface>(op) &&

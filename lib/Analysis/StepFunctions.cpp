@@ -118,8 +118,8 @@ static void expandSwitch(cf::SwitchOp op) {
   op.erase();
 }
 
-/// Returns the only value that `argument` has on all edges into its block, or
-/// null.
+/// Returns the value that `argument` has on all edges into its block, or null
+/// if the edges pass different values.
 static Value getOnlyValue(BlockArgument argument) {
   Value only;
   Block *block = argument.getOwner();
@@ -138,7 +138,8 @@ static Value getOnlyValue(BlockArgument argument) {
 }
 
 /// Removes block arguments that have only one value. Returns true if it removed
-/// any. Upstream's simplifyRegions only does so if it also merges equal blocks.
+/// any. The upstream simplifyRegions removes them only if it also merges equal
+/// blocks.
 static bool removeRedundantArguments(func::FuncOp function) {
   bool removed = false;
   for (bool changed = true; changed;) {

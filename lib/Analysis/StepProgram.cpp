@@ -72,7 +72,7 @@ static std::optional<Obstacle> findObstacle(const InstanceProgram &program) {
 }
 
 //===----------------------------------------------------------------------===//
-// Obstacles in its steps
+// Obstacles in the steps of the program
 //===----------------------------------------------------------------------===//
 
 StepProgram::StepProgram(const InstanceProgram &original, bool tailCalls)
@@ -109,7 +109,7 @@ bool StepProgram::isOfLane(Value value) const {
 }
 
 /// Checks that all calls of a function pass the same parameters. Otherwise,
-/// every lane would need a copy of its matrices.
+/// variables would have to store a copy of a matrix for every lane.
 std::optional<Obstacle> StepProgram::findParameterObstacle() const {
   const InstanceProgram &program = analyses->program;
   const Sharedness &sharedness = analyses->sharedness;
@@ -154,8 +154,8 @@ std::optional<Obstacle> StepProgram::findParameterObstacle() const {
   return std::nullopt;
 }
 
-/// Checks that all values and results that variables store have rows of a fixed
-/// size.
+/// Checks that all values and results that are stored in variables have rows of
+/// a fixed size.
 std::optional<Obstacle>
 StepProgram::findVariableObstacle(func::FuncOp function) const {
   auto describe = [](Type type, StringRef rest) {

@@ -86,8 +86,8 @@ static bool takesAdts(Operation *op) {
              func::CallOp, func::ReturnOp>(op);
 }
 
-/// Returns true for a node of the input: a function argument, or a value that
-/// matches and folds extract from one.
+/// Returns true for a node of the input: a function argument, or a value
+/// extracted from an argument by matches and folds.
 static bool isInputNode(Value value) {
   while (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *owner = argument.getOwner()->getParentOp();

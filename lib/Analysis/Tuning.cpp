@@ -149,8 +149,8 @@ LogicalResult Tuning::checkKernels(ModuleOp module) const {
   return success();
 }
 
-/// Returns the name of a loop in a tuning file, LINE:COLUMN, or an empty string
-/// if its location is unknown.
+/// Returns the name of a loop in a tuning file (LINE:COLUMN). Returns an empty
+/// string if the location of the loop is unknown.
 static std::string getLoopName(Location location) {
   auto place = location->findInstanceOf<FileLineColLoc>();
   return place ? (Twine(place.getLine()) + ":" + Twine(place.getColumn())).str()

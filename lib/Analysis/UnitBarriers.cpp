@@ -57,11 +57,11 @@ struct Pending {
   DenseMap<Value, unsigned> rows;
   /// Uses of scratch memory, and of rows to which no value refers any more.
   DenseMap<Place, unsigned> places;
-  /// Uses of rows that a `uprog.row` with `in_turn` returned: of the last row,
-  /// and of the row before it.
+  /// Uses of the last row that a `uprog.row` with `in_turn` returned, and uses
+  /// of the row before it.
   DenseMap<Operation *, unsigned> lastTurns, turnsBefore;
   /// True if uses by another program are pending. Such a program may read and
-  /// write everything.
+  /// write any memory.
   bool others = false;
 
   bool operator==(const Pending &other) const {
@@ -182,8 +182,8 @@ static Place getBuffer(Operation *row) {
   return cast<uprog::RowOp>(row).getBufferAttr().getAsOpaquePointer();
 }
 
-/// Returns true if `row`, or the row of which it is a slice, was created to
-/// differ from `other`.
+/// Returns true if `row` was created to avoid `other`. A slice counts as the
+/// row that contains it.
 static bool avoids(Value row, Value other) {
   if (auto slice = row.getDefiningOp<uprog::SliceOp>())
     row = slice.getWhole();
@@ -256,10 +256,10 @@ void BarrierFinder::visit(Block &block, Pending &pending) {
   }
 }
 
-/// Returns the uses that are pending after `control` passes from one of its
-/// regions, or from before it, to another region or to the point after it. Uses
-/// of a row become uses of the value that receives the row. Without such a
-/// value, they become uses of the row's memory.
+/// Returns the uses that are pending at `to` if control flow enters it from
+/// `from`. Each of them is a region of `control`, or the point before or after
+/// it. Uses of a row become uses of the value that receives the row. Without
+/// such a value, they become uses of the row's memory.
 Pending BarrierFinder::enter(RegionBranchOpInterface control,
                              RegionBranchPoint from, RegionSuccessor to,
                              const Pending &pending) const {

@@ -29,7 +29,8 @@ static double countBytes(Type type) {
   return bytes;
 }
 
-/// Returns true if the kernel only inserts into the argument, in place.
+/// Returns true if the kernel uses the argument only as the destination of
+/// inserts in place.
 static bool isOnlyWritten(KernelOp kernel, BlockArgument argument) {
   for (unsigned i = 0, e = kernel.getNumResults(); i < e; ++i) {
     auto place = kernel.getResultAttrOfType<IntegerAttr>(i, kInPlaceAttr);

@@ -139,8 +139,8 @@ bool UnitScheduler::isSmall(uprog::RunOp run) const {
                  2 * costs.getBarrierTime();
 }
 
-/// Returns the steps in an op that all units run, or nothing if one of them is
-/// not small.
+/// Returns the steps inside `op` that all units run, or nothing if one of these
+/// steps is not small.
 std::optional<SmallVector<uprog::RunOp>>
 UnitScheduler::findSmallSteps(Operation &op) const {
   SmallVector<uprog::RunOp> steps;

@@ -38,7 +38,8 @@ static bool hasNoEffects(Operation *op) {
 
 /// Returns true for an op without an interface that computes its results from
 /// all of its operands: it has no side effects and no list or ADT types. Ops of
-/// rec may take tensors instead of lists and forward their contents.
+/// rec are excluded, because they may take tensors instead of lists and forward
+/// their contents.
 static bool isComputation(Operation *op) {
   auto hides = [](Type type) { return isa<rec::ListType, rec::AdtType>(type); };
   return !isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&

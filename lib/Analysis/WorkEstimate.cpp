@@ -56,7 +56,8 @@ WorkEstimate mlir::batch::estimateWork(const InstanceProgram &program,
                                        const Sharedness &sharedness,
                                        const StructuralControl &control) {
   TensorCode code(program, sharedness);
-  // Number of runs of each region, enclosing regions and callers first.
+  // Number of runs of each region. Enclosing regions and callers are visited
+  // first.
   DenseMap<Region *, double> runs;
   SmallVector<double> calls(program.getComponents().size());
   calls[program.getComponent(program.getEntry())] = 1;
