@@ -35,7 +35,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Attribute of the arguments of memoized functions that distinguish calls.
+/// Attribute of arguments by which a memoized function distinguishes its calls.
 static constexpr StringLiteral kKeyAttr = "batch.key";
 /// Attribute of parameters of the entry: source of the whole parameter, or 0.
 static constexpr StringLiteral kWholeSourceAttr = "batch.whole_source";
@@ -46,7 +46,7 @@ static constexpr StringLiteral kGuardedAttr = "batch.guarded";
 /// of the loop or function.
 static constexpr StringLiteral kCountedAttr = "batch.counted";
 
-/// Names of the symbols of an object other than BATCH_OBJECT_SYMBOL.
+/// Names of all symbols of an object except BATCH_OBJECT_SYMBOL.
 static constexpr StringLiteral kInspectPoint = "batch.inspect";
 static constexpr StringLiteral kExecutePoint = "batch.execute";
 static constexpr StringLiteral kUnbatchedPoint = "batch.unbatched";
@@ -131,7 +131,8 @@ static void makeInputSources(ModuleOp module, func::FuncOp entry,
 }
 
 /// Returns true if `use` requires the parameter to be a row, as results and
-/// loops do. Kernels, views and functions with known parameters do not.
+/// loops do. Kernels, views, and functions that always receive the same
+/// parameter do not.
 static bool isRowOfParameter(OpOperand &use, const InstanceProgram &program,
                              const Sharedness &sharedness) {
   Operation *op = use.getOwner();
@@ -188,8 +189,9 @@ static void makeSources(ModuleOp module) {
     makeInputSources(module, program.getEntry(), symbols);
 }
 
-/// Marks ops whose space is already reserved, sources of views, and arguments
-/// that distinguish calls. Patterns cannot find them locally.
+/// Marks ops whose space is already reserved, ops that read parameters through
+/// a source, and arguments that distinguish calls. Patterns cannot find these
+/// facts locally.
 void ObjectBuilder::markProgram() {
   layout.forEachReserved([&](Operation *op) {
     op->setAttr(kReservedAttr, builder.getUnitAttr());
@@ -286,7 +288,8 @@ static void countStep(OpBuilder &builder, Location loc, IntegerAttr place) {
                 arith::SubIOp::create(builder, loc, left, cb.constant(1)));
 }
 
-/// Makes the marked loops and functions count their rounds.
+/// Counts a step in each round of a marked loop and in each call of a marked
+/// function.
 static void countSteps(func::FuncOp function) {
   function.walk([&](Operation *op) {
     auto place = op->getAttrOfType<IntegerAttr>(kCountedAttr);
@@ -410,8 +413,8 @@ void ObjectBuilder::guard(func::FuncOp function) {
   checkCall(builder, loc, here);
 }
 
-/// Wraps a function. A repeated call returns the memoized results, and a
-/// recursion that is too deep ends the run.
+/// Wraps a function with code that returns memoized results for repeated calls,
+/// and that ends the run if the recursion is too deep.
 void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   Location loc = function.getLoc();
   SmallVector<unsigned> keys;
@@ -463,7 +466,7 @@ void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
 }
 
 /// Creates an empty function that takes the context and `extraArguments` i64
-/// values. Sets the insertion point in it.
+/// values. Moves the insertion point into its body.
 LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
                                                unsigned extraArguments) {
   SmallVector<Type> types = {LLVM::LLVMPointerType::get(builder.getContext())};
@@ -479,7 +482,7 @@ LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
 }
 
 /// Creates the function that traverses the nodes of each instance in a range
-/// and calls the inspector for it.
+/// and calls the inspector for each instance.
 void ObjectBuilder::makeInspect() {
   Location loc = module.getLoc();
   inspectPoint = makeEntryPoint(kInspectPoint, 2);

@@ -14,10 +14,10 @@
 
 namespace mlir::batch {
 
-/// Lists an error message for each index of each `tensor.extract` of functions,
-/// each `batch.extract` and each `batch.await` in the module's `uprog.indices`.
-/// The attribute `kIndexPlaceAttr` of the op is the position of its first
-/// message in this list, counted from 1.
+/// Adds error messages to the module's `uprog.indices`: one for each index of
+/// each `tensor.extract` in a function, of each `batch.extract` and of each
+/// `batch.await`. The attribute `kIndexPlaceAttr` of each op is the position of
+/// its first message in this list, counted from 1.
 void numberIndices(ModuleOp module);
 inline constexpr llvm::StringLiteral kIndexPlaceAttr = "batch.index_place";
 

@@ -46,8 +46,9 @@ static bool isUsedBefore(Value row, InvokeOp invoke) {
          }) == 1;
 }
 
-/// Returns the operand with which the loop around `invoke` carries `result`.
-/// Returns null if there is none, or if other uses do more than read `result`.
+/// Returns the operand of the yield that passes `result` to the next iteration
+/// of the loop around `invoke`. Returns null if there is none, or if other uses
+/// do more than read `result`.
 static OpOperand *findCarried(OpResult result, InvokeOp invoke) {
   OpOperand *carried = nullptr;
   for (OpOperand &use : result.getUses()) {

@@ -13,10 +13,10 @@
 namespace mlir::batch {
 
 /// Marks the invocations of `function` that insert into the rows of their
-/// operands. The mark is an array with the operand for each result, or -1.
-/// Emits a remark for each insert, with the reason for each copy. `function`
-/// has a context but is not otherwise converted. Call this before
-/// releaseRows().
+/// operands. The mark is an array that contains, for each result, the number of
+/// the operand whose row stores it, or -1. Emits a remark for each insert, with
+/// the reason for each copy. `function` has a context but is not otherwise
+/// converted. Call this before releaseRows().
 void placeInserts(func::FuncOp function);
 
 } // namespace mlir::batch

@@ -50,8 +50,8 @@ public:
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-/// Returns true if `op` reads the extent of a parameter, from its source, or
-/// the extent of a list.
+/// Returns true if `op` reads the extent of a list, or the extent of a
+/// parameter that has a source.
 static bool isKnownExtent(tensor::DimOp op) {
   if (auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr))
     return number.getInt() != 0;

@@ -36,14 +36,15 @@ public:
   const Reservation &getReservation(TraverseOp traverse) const {
     return reservations.find(traverse)->second;
   }
-  /// Calls `visit` for the ops that a traversal reserves space for.
+  /// Calls `visit` for the ops for which a traversal reserves space.
   void forEachReserved(function_ref<void(Operation *)> visit) const {
     for (const auto &entry : reservations)
       llvm::for_each(entry.second.ops, visit);
   }
-  /// Returns the cells of a kernel's records that contain its operands, counted
-  /// from 1. The operands are the arguments except parameters, counted from 0.
-  /// Operands that are equal in every record share a cell.
+  /// Returns the number of the cell that contains each operand in the records
+  /// of a kernel. Cells are counted from 1. Operands are the arguments except
+  /// parameters, counted from 0. Operands that are equal in every record share
+  /// a cell.
   ArrayRef<int64_t> getRecordCells(KernelOp kernel) const {
     return recordCells.find(kernel)->second;
   }

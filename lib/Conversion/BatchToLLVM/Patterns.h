@@ -38,8 +38,9 @@ void lowerConcurrent(func::FuncOp function, bool keepsRows);
 /// rows.
 void lowerKeepOps(FunctionOpInterface function);
 
-/// Links a frame on the stack. From cell `place` on, it is a BatchFrame with
-/// `rows` rows, none of which is set. Returns the address of the outer frame.
+/// Links `frame`, which is on the stack. It contains a BatchFrame from cell
+/// `place` on, with `rows` rows that are not set yet. Returns the address of
+/// the outer frame.
 Value enterFrame(OpBuilder &builder, Location loc, Value context, Value frame,
                  int64_t place, int64_t rows);
 /// Unlinks the innermost frame, given the next outer frame.

@@ -93,7 +93,7 @@ static void release(Operation *op, Value mark) {
 }
 
 void batch::releaseRows(func::FuncOp function) {
-  // The scope can only keep rows of results if their sizes are known.
+  // The scope can keep rows of results only if their sizes are known.
   auto isKnown = [](Operation *terminator) {
     return llvm::all_of(terminator->getOperandTypes(), [](Type type) {
       auto tensor = dyn_cast<RankedTensorType>(type);

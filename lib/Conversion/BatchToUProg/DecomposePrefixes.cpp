@@ -31,7 +31,7 @@ using arith::CmpIPredicate;
 using utils::IteratorType;
 
 //===----------------------------------------------------------------------===//
-// Code over the largest extents
+// Code for the largest extents
 //===----------------------------------------------------------------------===//
 
 namespace {

@@ -34,8 +34,7 @@ static linalg::GenericOp buildLike(OpBuilder &builder, linalg::LinalgOp op,
 
 namespace {
 
-/// Dimensions that a result keeps, which are all except those at a constant
-/// position.
+/// Dimensions that a result keeps: all except those with a constant in the map.
 struct KeptDims {
   KeptDims(RankedTensorType type, AffineMap map);
   RankedTensorType type;
@@ -132,7 +131,7 @@ struct DropReducedDims : OpInterfaceRewritePattern<linalg::LinalgOp> {
 };
 
 //===----------------------------------------------------------------------===//
-// Reductions over a ragged extent and others
+// Reductions over a ragged extent and other extents
 //===----------------------------------------------------------------------===//
 
 /// Splits a reduction so that each ragged row is reduced separately first.

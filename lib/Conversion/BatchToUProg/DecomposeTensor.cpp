@@ -32,7 +32,8 @@ struct DecomposeGather : OpRewritePattern<tensor::GatherOp> {
     int64_t sourceRank = gather.getSourceType().getRank();
     int64_t outer = indicesType.getRank() - 1;
     ArrayRef<int64_t> gathered = gather.getGatherDims();
-    // The result keeps gathered dimensions with extent one, or drops them.
+    // The result either drops the gathered dimensions or keeps them with extent
+    // one.
     bool keeps = type.getRank() == outer + sourceRank;
     auto buildBody = [&](OpBuilder &nested, Location, ValueRange) {
       auto loop = [&](int64_t number) -> Value {
@@ -83,16 +84,16 @@ struct DecomposeGenerate : OpRewritePattern<tensor::GenerateOp> {
   }
 };
 
-/// Decomposes an insert with strides, as for interior padding. The inserted
-/// rows are interleaved with the rows of the destination between them.
+/// Decomposes an insert with strides, such as one for interior padding.
+/// Interleaves the inserted rows with the rows of the destination.
 struct DecomposeStridedInsert : OpRewritePattern<tensor::InsertSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::InsertSliceOp insert,
                                 PatternRewriter &rewriter) const override;
 };
 
-/// Decomposes a reshape between static shapes through the flat sequence of all
-/// elements.
+/// Decomposes a reshape between static shapes into a reshape to a vector of all
+/// elements and a reshape of this vector.
 struct DecomposeReshape : OpRewritePattern<tensor::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::ReshapeOp reshape,
@@ -312,7 +313,8 @@ DecomposeStridedInsert::matchAndRewrite(tensor::InsertSliceOp insert,
   auto rows = tensor::InsertSliceOp::create(
       rewriter, insert.getLoc(), insert.getSource(), reached, offsets,
       insert.getMixedSizes(), steps);
-  // Fewer than `stride` - 1 other rows may follow the last row.
+  // The last row is separate, because fewer than `stride` - 1 other rows may
+  // follow it.
   int64_t last = offset + (count - 1) * stride;
   SmallVector<Value> pieces;
   if (offset > 0)

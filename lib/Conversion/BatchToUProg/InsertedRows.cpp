@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns true if `operand` is the last use of its value, that is, its op uses
-/// the value only once, and nothing uses it afterwards.
+/// Returns true if `operand` is the last use of its value: its op uses the
+/// value only once, and nothing uses the value after the op.
 static bool isLastUse(OpOperand &operand) {
   Operation *op = operand.getOwner();
   return llvm::count(op->getOperands(), operand.get()) == 1 &&
@@ -31,8 +31,9 @@ bool InsertedRows::takes(OpOperand *operand,
   return owned.contains(operand->get()) && isLastUse(*operand);
 }
 
-/// Returns the values that `value` may be equal to and whose rows have no other
-/// uses. A loop copies an initial value whose row has other uses.
+/// Returns the values that may be equal to `value` and whose rows have no other
+/// uses. Initial values may have other uses, because a loop copies such a
+/// value.
 SetVector<Value> InsertedRows::findOwned(Value value) const {
   SetVector<Value> owned;
   owned.insert(value);
@@ -55,10 +56,11 @@ SetVector<Value> InsertedRows::findOwned(Value value) const {
   return owned;
 }
 
-/// Returns true if `invoke` can insert into the row of `root`. A kernel must
-/// have created every value that `root` may be, and only last uses may have
-/// forwarded it, or a loop must copy it. Neither `invoke` nor later code may
-/// read aliases of these values, such as the result of a loop without rounds.
+/// Returns true if `invoke` can insert into the row of `root`. Kernels must
+/// have created all values that `root` may be equal to, and only last uses may
+/// have forwarded them. A loop copies an initial value that does not satisfy
+/// this. Neither `invoke` nor later code may read aliases of these values, such
+/// as the result of a loop without rounds.
 bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
   SetVector<Value> owned = findOwned(root.get());
   if (!takes(&root, owned))

@@ -15,9 +15,9 @@
 namespace mlir::batch {
 
 /// Finds the kernels that insert a slice into an operand. They write into the
-/// operand's row if nothing reads that row afterwards and a kernel has created
-/// it only for this purpose. A tensor with another owner that enters a loop
-/// with inserts must be copied before the loop.
+/// operand's row if a kernel has created that row and nothing reads it
+/// afterwards. Any other tensor that enters a loop with inserts must be copied
+/// before the loop.
 class InsertedRows {
 public:
   explicit InsertedRows(func::FuncOp function);

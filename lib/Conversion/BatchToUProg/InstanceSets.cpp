@@ -75,8 +75,8 @@ private:
   InstanceSet all;
   IRMapping uniform; ///< values that are the same for all instances
   DenseMap<Value, Value> cells;
-  DenseMap<Value, Value> tasksOf; ///< tasks by step of a site
-  Value rounds;                   ///< cells with counted rounds of members
+  DenseMap<Value, Value> tasksOf; ///< list of tasks for each step
+  Value rounds;                   ///< cells that count the rounds of members
   /// Op that collects code of instances, and the values available in it.
   uprog::EachOp each;
   Value number, member;
@@ -374,7 +374,7 @@ void ProgramWidener::convertRun(uprog::RunOp run, const InstanceSet &set) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-/// Converts a loop that has the same rounds for all instances.
+/// Converts a loop whose bounds and step are the same for all instances.
 void ProgramWidener::convertUniform(uprog::ForOp loop, const InstanceSet &set) {
   Location loc = loop.getLoc();
   auto lookup = [&](Value value) {
@@ -516,7 +516,7 @@ void ProgramWidener::convert(uprog::BranchOp branch, const InstanceSet &set) {
 }
 
 void ProgramWidener::convert(Block &block, const InstanceSet &set) {
-  SmallVector<Operation *> group; ///< tasks of a list of tasks of one instance
+  SmallVector<Operation *> group; ///< ops that fill and run one list of tasks
   for (Operation &op : block.without_terminator()) {
     if (!group.empty() || isa<uprog::TasksOp>(op)) {
       group.push_back(&op);

@@ -96,7 +96,7 @@ private:
   static int64_t getBatchedDim(Type type, Kind kind, int64_t dim);
   /// Builds an uninitialized tensor of the batched form of `type`.
   Value buildEmpty(Location loc, Type type, BatchedForm form);
-  /// Returns `value` in this form, repeated for every row if needed.
+  /// Returns `value` in batched form `form`, repeated for every row if needed.
   Value getAs(Operation *user, Value value, BatchedForm form);
   Value repeatForRows(Location loc, Value once, BatchedForm form);
 

@@ -50,7 +50,7 @@ private:
   OpBuilder builder;
   uprog::ProgramOp program;
   Value lanes;
-  StringAttr frame; ///< program of a call, if the machine has frames
+  StringAttr frame; ///< program that a call runs, if the machine has frames
 };
 
 } // namespace
@@ -61,8 +61,8 @@ void LockstepBuilder::makeLaneOps(BlockOp block, bool prologue) {
   LaneOpsOp::create(builder, block.getLoc(), lanes, name, prologue);
 }
 
-/// Emits a remark for each insert, which reports whether the insert writes into
-/// the row of a variable.
+/// For each insert, emits a remark about whether it writes into the row of a
+/// variable.
 void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
   MachineLayout layout(machine);
   for (OpResult result : invoke->getResults()) {

@@ -60,7 +60,8 @@ static void runSets(OpBuilder &builder, Location loc, uprog::ProgramOp program,
 }
 
 /// Creates the program for a mini-batch. If instances do not run in sets, each
-/// unit runs equally many, and all units together run the remaining instances.
+/// unit runs the same number of instances, and all units together run the
+/// remaining ones.
 static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(entry->getBlock());
@@ -189,8 +190,8 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
   }
 
   /// Decides which units run instances. If several units run an instance, also
-  /// decides which steps one of them runs by itself. If the choice is clusters,
-  /// also creates the program for them.
+  /// decides which steps one of them runs by itself. If clusters run instances,
+  /// also creates the program for clusters.
   Choice choose(InstancePrograms &programs, StringRef name,
                 const Tuning &choices) {
     uprog::ProgramOp allUnits = programs.allUnits;

@@ -30,7 +30,7 @@ struct batch::RoundGroup {
     return !op.hasTrait<OpTrait::IsTerminator>() && !layers.isFree(&op) &&
            layers.getLayer(&op) == layer;
   }
-  /// Returns the layer that reads a use of a result.
+  /// Returns the layer that contains a use of a result.
   unsigned getReader(OpOperand &use) const {
     Operation *reader = loop.body.findAncestorOpInBlock(*use.getOwner());
     if (reader != loop.body.getTerminator())
@@ -57,8 +57,9 @@ struct batch::RoundGroup {
   }
 };
 
-/// Returns true if a kernel multiplies and writes no result in place. Its
-/// results are then slices of tensors with the results of many rounds.
+/// Returns true if a kernel contains a contraction and writes no result in
+/// place. Its results are then slices of tensors with the results of many
+/// rounds.
 static bool runsAhead(KernelOp kernel) {
   for (unsigned i = 0; i < kernel.getNumResults(); ++i)
     if (kernel.getResultAttr(i, kInPlaceAttr))
@@ -222,8 +223,8 @@ LogicalResult Replicator::convertLayer(RoundGroup &group, unsigned layer,
   return success();
 }
 
-/// Creates a branch that `make` fills if `condition` holds, and that otherwise
-/// yields `others`.
+/// Creates a branch on `condition`. If it holds, the branch runs the ops that
+/// `make` creates. Otherwise, it yields `others`.
 static uprog::BranchOp makeBranch(OpBuilder &builder, Location loc,
                                   Value condition, ValueRange others,
                                   function_ref<SmallVector<Value>()> make) {

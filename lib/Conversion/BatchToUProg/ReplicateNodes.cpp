@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the argument of a function on which the recursion descends.
+/// Returns the function argument on which the recursion descends.
 static BlockArgument getNode(func::FuncOp function) {
   return *llvm::find_if(function.getArguments(), [](BlockArgument argument) {
     return isa<rec::AdtType>(argument.getType());
@@ -173,7 +173,8 @@ void NodeConverter::lookUp(func::CallOp call) {
   rest.mapping.map(call.getResults(), known.getValues());
 }
 
-/// Returns true if an instance may have nodes that a function does not take.
+/// Returns true if an instance may have nodes of a type that `function` does
+/// not take.
 bool NodeConverter::readsOtherNodes(func::FuncOp function) {
   SymbolTableCollection symbols;
   SetVector<Type> adts;

@@ -96,7 +96,8 @@ void KernelBatcher::batchPut(Operation *op, Value source, Value dest,
   MLIRContext *context = op->getContext();
   auto type = cast<RankedTensorType>(dest.getType());
   BatchedForm perTask = {BatchedForm::PerTask};
-  // An element is an input with one value per task. A slice is read in place.
+  // An inserted element is an input with one value per task. An inserted slice
+  // is read in place.
   bool isSlice = isa<RankedTensorType>(source.getType());
   BatchedValue slice = lookup(source);
   Value empty = buildEmpty(loc, type, perTask);
@@ -169,7 +170,8 @@ void KernelBatcher::batchPut(Operation *op, Value source, Value dest,
 // Inserts into rows of operands
 //===----------------------------------------------------------------------===//
 
-/// Returns the tensor that `op` inserts into, or null if `op` is not an insert.
+/// Returns the tensor into which `op` inserts, or null if `op` is not an
+/// insert.
 static Value getDest(Operation *op) {
   if (auto insert = dyn_cast_or_null<tensor::InsertOp>(op))
     return insert.getDest();

@@ -90,8 +90,8 @@ struct Words {
 /// Angle as integers.
 struct LargeAngle {
   Value n;
-  Value rest; ///< bits of a number, like `excess`
-  Value excess;
+  Value rest;   ///< bits of a number
+  Value excess; ///< bits of a number
 };
 } // namespace
 
@@ -135,8 +135,8 @@ static Words normalize(Code &code, Words a, Value &zeros) {
           arith::ShLIOp::create(b, loc, a.low, zeros)};
 }
 
-/// Rounds a word whose highest bit is set to a mantissa, which is from
-/// 2^mantissaBits to twice that.
+/// Returns a mantissa from 2^mantissaBits to twice that: the rounded upper bits
+/// of a word whose highest bit is set.
 static Value roundToMantissa(Code &code, Value word) {
   int64_t left = code.format.width - code.format.mantissaBits - 1;
   return code.addInt(code.shiftRight(word, left),
@@ -152,8 +152,8 @@ static Value makeBits(Code &code, Value mantissa, Value exponent) {
                                     format.mantissaBits));
 }
 
-/// Returns |x| 2 / pi modulo 4 for a number x of at least 2^10 in f32 and 2^22
-/// in f64. The first two bits are the integer.
+/// Returns |x| 2 / pi modulo 4 for a number x of at least 2^10 in f32 or 2^22
+/// in f64. The binary point follows the first two bits.
 static Words multiplyByTwoOverPi(Code &code, Value magnitude) {
   const Format &format = code.format;
   int64_t hidden = int64_t(1) << format.mantissaBits;
@@ -189,8 +189,9 @@ static LargeAngle reduceLarge(Code &code, Value x) {
   int64_t width = format.width;
   Value magnitude = code.lowBits(x, llvm::maxIntN(width));
   Words turn = multiplyByTwoOverPi(code, magnitude);
-  // Nearest integer, and magnitude of the rest, up to its last bit. No number
-  // is so close to a multiple of pi / 2 that the first word of its rest is 0.
+  // Nearest integer, and magnitude of the rest with an error in its last bit.
+  // No number is so close to a multiple of pi / 2 that the first word of its
+  // rest is 0.
   Value n = code.shiftRight(code.addInt(turn.high, int64_t(1) << (width - 3)),
                             width - 2);
   Value high = code.subInt(turn.high, code.shiftLeft(n, width - 2));
@@ -211,7 +212,7 @@ static LargeAngle reduceLarge(Code &code, Value x) {
   Value none = code.integer(infinity | int64_t(1) << (format.mantissaBits - 1));
   restBits = code.select(isInfinite, none, restBits);
 
-  // Rounding error: the mantissa minus all bits, in one word, which is not 0.
+  // Rounding error (the mantissa minus all bits) as one word, which is not 0.
   int64_t left = width - format.mantissaBits - 1;
   Value error = code.subInt(rest.high, code.shiftLeft(mantissa, left));
   Value errorSigns = spreadSign(code, error);
@@ -289,8 +290,8 @@ static func::FuncOp findLargeAngle(Operation *from, Type integer) {
 // Both paths
 //===----------------------------------------------------------------------===//
 
-/// Returns the numbers of an angle. `excess` is null if the caller does not
-/// need it.
+/// Returns the fields of an angle. `excess` is null if the caller does not need
+/// it.
 static SmallVector<Value> getValues(const Angle &angle) {
   SmallVector<Value> values = {angle.shifted, angle.rest};
   if (angle.excess)

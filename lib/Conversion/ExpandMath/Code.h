@@ -29,9 +29,9 @@ struct Format {
   int64_t rootHalf;      ///< bits of the square root of 1/2
   double inverseLn2;     ///< 1 / ln 2
   double ln2[2];         ///< ln 2 rounded, and the rest
-  double expRange[2];    ///< beyond it, exp is 0 or infinite
-  double expm1Lowest;    ///< below it, expm1 is -1
-  double tanhHighest;    ///< from here on, tanh is 1
+  double expRange[2];    ///< outside this range, exp is 0 or infinite
+  double expm1Lowest;    ///< below this bound, expm1 is -1
+  double tanhHighest;    ///< from this bound on, tanh is 1
   ArrayRef<double> exp;  ///< Q in exp r = 1 + r + r^2 Q(r), |r| <= ln 2 / 2
   ArrayRef<double> log;  ///< P in 2 atanh s = 2 s + s^3 P(s^2), |s| < 0.172
   double inverseHalfPi;  ///< 2 / pi

@@ -14,8 +14,8 @@ using namespace mlir::batch::expansion;
 namespace {
 
 struct ErrorFormat {
-  double highest;        ///< from here on, erfc is 0
-  double center;         ///< c below
+  double highest;        ///< from this bound on, erfc is 0
+  double center;         ///< c in the formula of `tail`
   ArrayRef<double> near; ///< P in erf x = x + x P(x^2), |x| <= 1
   /// T in erfc x = exp(-x^2) T((x - c) / (x + c)) / (1 + 2 x), x >= 0.
   ArrayRef<double> tail;

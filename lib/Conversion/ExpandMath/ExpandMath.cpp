@@ -43,7 +43,7 @@ bool isExpandable(Type type) {
 // Patterns
 //===----------------------------------------------------------------------===//
 
-/// Replaces an op on f32 or f64 with code of the type of its results.
+/// Replaces an op on f32 or f64 with code that computes in its result type.
 template <typename MathOp>
 struct ExpandReal : OpRewritePattern<MathOp> {
   using OpRewritePattern<MathOp>::OpRewritePattern;

@@ -18,9 +18,9 @@ static Value reducedExp(Code &code, Value r) {
   return code.fma(result, r, one);
 }
 
-/// Multiplies `value` by 2^n in two factors, each with half of n + 2 bias,
-/// which is positive. The first product is exact; the second rounds once, even
-/// if the result is subnormal.
+/// Multiplies `value` by 2^n as two powers of two. The biased exponent of each
+/// is half of n + 2 bias, which is positive. The first product is exact; the
+/// second rounds once, even if the result is subnormal.
 static Value scale(Code &code, Value value, Value shifted) {
   const Format &format = code.format;
   Value sum = code.addInt(shifted, 2 * format.bias - format.shiftBits());
@@ -44,7 +44,7 @@ Value expansion::buildExp(Code &code, Value x) {
 }
 
 /// Returns exp of a sum, up to a power of two. Its error is little more than
-/// the error of the last addition, so exact results are exact.
+/// the error of the last addition, so a result that needs no rounding is exact.
 static Value reducedExp(Code &code, Pair x, Value &shifted) {
   const Format &format = code.format;
   Value shift = code.real(format.shift());

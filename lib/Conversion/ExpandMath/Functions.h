@@ -36,7 +36,7 @@ Value buildLog10(Code &code, Value x);
 Value buildLog1p(Code &code, Value x);
 Value buildLog2(Code &code, Value x);
 /// Returns log x as a pair with about ten more bits than the format of x. The
-/// low word is finite; the high word is -inf for 0, inf for inf and NaN for
+/// low number is finite; the high number is -inf for 0, inf for inf and NaN for
 /// NaN.
 Pair buildLongLog(Code &code, Value x);
 
@@ -61,7 +61,7 @@ struct Angle {
 Angle reduceAngle(Code &code, Value x);
 struct PairTerms {
   double halfPi[3]; ///< pi / 2, each term rounded down, the second one shorter
-  double highest;   ///< up to it, a product with the second term is exact
+  double highest;   ///< up to this bound, products with halfPi[1] are exact
 };
 /// Reduces x to an angle with an excess, and |rest| <= 0.7866.
 Angle reduceAngleToPair(Code &code, Value x, const PairTerms &terms);

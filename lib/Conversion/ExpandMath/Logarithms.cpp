@@ -15,8 +15,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Constants of logarithms with more bits. Numbers are pairs, whose second
-/// number is the rest below the last bit of the first.
+/// Constants of logarithms with more bits. Each constant of type double[2]
+/// consists of a number and the rest below its last bit.
 struct LongFormat {
   double third[2];
   double fifth[2];
@@ -95,7 +95,8 @@ Value expansion::buildLog(Code &code, Value x) {
 }
 
 /// Returns u and c with log(1 + x) = log u + c, where c is small compared to
-/// log u: u is 1 + x rounded, and c is its error (Knuth's two-sum) over u.
+/// log u: u is 1 + x rounded, and c is the rounding error (Knuth's two-sum)
+/// divided by u.
 static Pair splitLog1p(Code &code, Value x) {
   Value one = code.real(1.0);
   Value u = code.add(one, x);

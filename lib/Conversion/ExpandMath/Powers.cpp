@@ -31,7 +31,7 @@ Value expansion::buildPowf(Code &code, Value x, Value y) {
   Value magnitude = buildMagnitude(code, x, {y, Value()});
   Value zero = code.real(0.0), one = code.real(1.0);
   Value infinity = code.real(std::numeric_limits<double>::infinity());
-  // The logarithm of 1 times an infinite y is NaN.
+  // If |x| is 1 and y is infinite, y log |x| is NaN.
   Value isOne = code.both(code.equal(code.abs(x), one),
                           code.equal(code.abs(y), infinity));
   magnitude = code.select(isOne, one, magnitude);
@@ -50,14 +50,14 @@ Value expansion::buildPowf(Code &code, Value x, Value y) {
                        result);
   // Squares are bit-identical whether or not the exponent is a constant.
   result = code.select(code.equal(y, code.real(2.0)), code.mul(x, x), result);
-  // In these cases, the result is 1 for any other operand, even NaN.
+  // If x is 1 or y is 0, the result is 1, even if the other operand is NaN.
   Value isAlwaysOne = code.either(code.equal(x, one), code.equal(y, zero));
   return code.select(isAlwaysOne, one, result);
 }
 
-/// Returns an integer in as many bits as the format has, or the nearest such
-/// integer of the same parity. All powers with that many bits are 0, 1 or
-/// infinite.
+/// Converts an exponent to an integer with as many bits as the format has. An
+/// exponent that does not fit becomes the nearest integer of the same parity.
+/// Powers with such exponents are 0, infinite, or of magnitude 1.
 static Value fitExponent(Code &code, Value exponent) {
   OpBuilder &b = code.getBuilder();
   Location loc = code.getLoc();

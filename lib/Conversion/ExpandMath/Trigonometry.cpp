@@ -80,7 +80,7 @@ const AngleFormat &getAngleFormat(const Code &code) {
 static Value buildSine(Code &code, const Angle &angle, int64_t quarters) {
   const Format &format = code.format;
   Value r = angle.rest, square = code.mul(r, r);
-  // r^2 S(r^2) + 0 is 0 for -0, not -0, so the sine of -0 is -0.
+  // If r is -0, r^2 S(r^2) + 0 is 0 and not -0, so the sine is -0.
   Value factor =
       code.fma(code.horner(square, format.sine), square, code.real(0.0));
   Value sine = code.fma(r, factor, r);
@@ -131,7 +131,7 @@ namespace {
 /// asin |x|, or asin of the square root of (1 - |x|) / 2, which is half of acos
 /// |x|. The result is NaN where |x| exceeds 1.
 struct HalfArc {
-  Value isSmall; ///< |x| < 1/2: the first of the two
+  Value isSmall; ///< true where |x| < 1/2 and `arc` is asin |x|
   Value arc;
 };
 } // namespace

@@ -51,7 +51,7 @@ protected:
   const rec::VariantNumbering &numbering;
 };
 
-/// Lowers to a new node of the forest.
+/// Lowers a construct to a new node of the forest.
 struct ConvertConstruct : OpConversionPattern<rec::ConstructOp>,
                           private RecPatternBase {
   ConvertConstruct(const TypeConverter &converter, MLIRContext *context,
@@ -155,8 +155,8 @@ private:
   }
 };
 
-/// Lowers to entries of the list pool, which are filled link by link. The links
-/// are counted first, so all entries can be reserved at once.
+/// Lowers a rec.elements to entries of the list pool, which are filled link by
+/// link. The links are counted first, so all entries can be reserved at once.
 struct ConvertElements : OpConversionPattern<rec::ElementsOp>,
                          private RecPatternBase {
   ConvertElements(const TypeConverter &converter, MLIRContext *context,

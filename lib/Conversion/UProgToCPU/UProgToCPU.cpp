@@ -24,7 +24,7 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
-/// If there are fewer instances than 1 / kFewShare of a vector, they run one by
+/// If the instances fill less than 1 / kFewShare of a vector, they run one by
 /// one.
 static constexpr int64_t kFewShare = 4;
 
@@ -159,7 +159,7 @@ void WorkerEmitter::callProgram(StringRef name, ValueRange inputs,
   func::CallOp::create(b, name, TypeRange(), arguments);
 }
 
-/// Emits a test of whether the tasks of the worker are traced.
+/// Emits a test that is true if the tasks of the worker are traced.
 Value WorkerEmitter::isTraced() {
   ContextBuilder cb = builder();
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -312,7 +312,8 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   return {};
 }
 
-/// Emits a loop over the numbers that counts the listed numbers.
+/// Emits a loop that lists the numbers for which the predicate holds, and
+/// counts them.
 SmallVector<Value> WorkerEmitter::lower(uprog::CompactOp compact,
                                         uprog::CompactOp::Adaptor operands) {
   ContextBuilder cb = builder();

@@ -235,7 +235,7 @@ Value VectorEmitter::getVector(Value value) {
   return vectors.lookup(value);
 }
 
-/// Maps `value` to a vector with a number of each instance.
+/// Maps `value` to a vector with one number for each instance.
 void VectorEmitter::map(Value value, function_ref<Value(int64_t)> make) {
   SmallVector<Value> numbers;
   for (int64_t i = 0; i < width; ++i)

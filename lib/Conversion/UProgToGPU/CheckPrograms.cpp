@@ -48,8 +48,9 @@ static LogicalResult checkRun(RunOp run, gpu::GPUModuleOp device) {
   return success();
 }
 
-/// Returns true if the code of a program can be copied to a reference to it:
-/// the program has the same level and contains no references.
+/// Returns true if the code of a program can replace a reference to it: the
+/// program contains no references, and its level is that of the program with
+/// the reference.
 static bool canCopy(RefOp ref) {
   ProgramOp callee = findCallee(ref);
   return callee.getLevel() == ref->getParentOfType<ProgramOp>().getLevel() &&

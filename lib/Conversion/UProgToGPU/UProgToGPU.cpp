@@ -50,7 +50,7 @@ struct Kernel {
   gpu::GPUModuleOp device;
   LaunchShape shape;
   const VendorFacts &vendor;
-  func::FuncOp barrier;           ///< for all blocks, if they run one plan
+  func::FuncOp barrier;           ///< of all blocks, if they run one plan
   MachineOp machine;              ///< for a program that has lanes
   InstanceProgramState instances; ///< for a program that runs single instances
   /// Number of the step at each barrier in a plan.
@@ -396,7 +396,8 @@ Value KernelEmitter::shuffle(Value value, int64_t offset,
       .getShuffleResult();
 }
 
-/// Emits a reduction: warp threads divide the numbers and combine results.
+/// Emits a reduction. The threads of a warp divide the numbers among themselves
+/// and combine their results.
 SmallVector<Value> KernelEmitter::lower(uprog::ReduceOp reduce,
                                         uprog::ReduceOp::Adaptor operands) {
   Value self = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
