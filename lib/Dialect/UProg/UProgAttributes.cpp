@@ -175,7 +175,7 @@ int64_t PanelsAttr::getGroups() const {
   return getExtents().empty() ? 1 : elements / (getN() * getK());
 }
 
-/// Checks positions along a reduction, which must be ascending.
+/// Checks that positions along a reduction are positive and ascending.
 static LogicalResult verifyBreaks(EmitError emitError,
                                   ArrayRef<int64_t> breaks) {
   int64_t last = 0;

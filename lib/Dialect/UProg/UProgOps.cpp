@@ -31,7 +31,7 @@ static void printStoredTypes(OpAsmPrinter &printer, StageOp op, TypeRange types,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Arguments and results of a function, as written.
+/// Arguments and results of a function, as parsed.
 struct Signature {
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<Type> resultTypes;
@@ -196,8 +196,8 @@ static LogicalResult verifyOperand(OperatorOp op, unsigned index) {
   llvm_unreachable("unknown kind of operand");
 }
 
-/// Checks that each ragged domain with rows has its offsets once, and that no
-/// other domain has offsets.
+/// Checks that each ragged domain with rows has exactly one argument for its
+/// offsets, and that no other domain has one.
 static LogicalResult verifyDomains(OperatorOp op) {
   llvm::SmallMapVector<int64_t, unsigned, 2> offsets, rows;
   for (unsigned i = 1, e = op.getNumArguments(); i < e; ++i) {
@@ -390,8 +390,8 @@ ProgramOp RunOp::getProgram() {
       (*this)->getParentOfType<ModuleOp>(), getCalleeAttr());
 }
 
-/// Checks a `uprog.run` of a program, whose runs are divided among the units of
-/// another program.
+/// Checks a `uprog.run` that runs a program. The units of the enclosing program
+/// divide the runs among themselves.
 static LogicalResult verifyProgramRun(RunOp run, ProgramOp program) {
   if (run.getStep())
     return run.emitOpError("has a step, but runs a program, which takes none");

@@ -147,7 +147,8 @@ void Uniformity::visit(Operation *op) {
     std::optional<Divergence> own = findOwnDivergence(op);
     join(put.getCells(), cause || !own ? cause : own->cause);
   }
-  // Threads run the region for different numbers, but the result covers all.
+  // Threads run the region for different numbers, but the result depends on all
+  // numbers.
   if (isa<ReduceOp, CompactOp>(op) && !cause)
     cause = findCause(op->getRegion(0).front().back().getOperands());
   for (Value result : op->getResults())
