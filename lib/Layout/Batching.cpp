@@ -323,7 +323,7 @@ static const State::Step *findStep(const State &state,
 }
 
 /// Returns true if the steps `first` and `second` from a state can be swapped.
-/// The search then only follows the other order.
+/// The search then follows only the other order.
 bool Search::isSwapped(const State &from, const State::Step &first,
                        const State::Step &second) const {
   if (first.batch < second.batch)

@@ -102,11 +102,11 @@ private:
   void setIndices(const Claim &claim);
 
   const LayoutProblem &problem;
-  /// Indices of the variables of the claim that is broadcast.
+  /// For each variable, its index in the claim that is broadcast.
   std::vector<int32_t> indexOf;
   std::vector<int32_t> image;
-  /// For each variable, the batches with the variable in a claim. For each
-  /// batch, true if its trees have changed since it was broadcast.
+  /// For each variable, the batches with a claim that contains it. For each
+  /// batch, true if its trees have changed since its last broadcast.
   std::vector<std::vector<int32_t>> batchesOf;
   std::vector<char> changed;
 };
@@ -271,8 +271,8 @@ void Solver::setIndices(const Claim &claim) {
     indexOf[from[i]] = static_cast<int32_t>(i);
 }
 
-/// Calls `callback` with every inner node that has two children or more among
-/// the variables of a claim, and with these children.
+/// Calls `callback` with every inner node that has variables of a claim below
+/// two or more of its children, and with these children.
 template <class Callback>
 void Solver::forEachNode(const Claim &claim, const TreeView &view,
                          Callback &&callback) {
@@ -507,7 +507,8 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
   layout.order = std::move(order);
   for (size_t b = 0; b < problem.batches.size(); ++b) {
     const BatchAccesses &batch = problem.batches[b];
-    // A consecutive access determines the order of the operators. Try each.
+    // An access whose variables are consecutive determines the order of the
+    // operators. Try the order of each access.
     std::vector<int32_t> operators(batch.numOperators()), best;
     std::iota(operators.begin(), operators.end(), 0);
     std::vector<AccessCopy> bestCopies;
@@ -589,7 +590,7 @@ bool Conflicts::fits(const Claims &some) {
 
 /// Returns the length of the shortest prefix of `more` that does not fit
 /// `fixed`, or one more than the length of `more` if all of it fits. Shorter
-/// prefixes fit more easily, so bisection finds it.
+/// prefixes fit more easily, so bisection finds this length.
 size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
   size_t lower = 0, upper = more.size() + 1;
   while (lower < upper) {
@@ -618,9 +619,10 @@ Conflicts::Claims Conflicts::core(const Claims &some) {
   }
 }
 
-/// Drops the fewest bytes, and then the fewest claims. Tries sets of dropped
-/// claims in that order. Each set adds one claim of a core to a set tried
-/// before. Returns false if the search takes too long.
+/// Drops a set of claims with the fewest bytes and, among equals, the fewest
+/// claims. Tries sets in this order. Each set consists of an earlier one and a
+/// claim from a core() that the earlier one leaves. Returns false if the search
+/// takes too long.
 bool Conflicts::dropFewest() {
   constexpr size_t maxClaims = 64;
   constexpr int maxSets = 256;

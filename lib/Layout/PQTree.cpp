@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A reduction has three steps. `bubble` finds the pertinent nodes, which have
-// leaves of the set below, and their parents. It works upwards from the leaves;
-// a child inside a Q node gets its parent from a neighbor. `labelNodes` labels
-// these nodes as full or partial. All leaves below a full node are in the set.
-// This step only sets labels, so the tree is unchanged if no template fits.
-// Then the templates (P2 ... P6, Q2, Q3 in the paper's numbering) change the
-// tree.
+// A reduction has three steps. `bubble` finds the pertinent nodes, which are
+// above leaves of the set, and the parents of these nodes. It works upwards
+// from the leaves; a child inside a Q node gets its parent from a neighbor.
+// `labelNodes` labels the pertinent nodes as full or partial. All leaves below
+// a full node are in the set. This step only sets labels, so the tree is
+// unchanged if no template fits. Then the templates (P2 ... P6, Q2, Q3 in the
+// paper's numbering) change the tree.
 //
 //===----------------------------------------------------------------------===//
 

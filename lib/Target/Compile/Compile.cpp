@@ -37,7 +37,7 @@ namespace {
 struct Target {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::string triple, cpu;
-  bool otherArchitecture = false; ///< has another architecture than the host
+  bool otherArchitecture = false; ///< differs from that of the host
   int64_t vectorBits = 128;
   int64_t vectorRegisters = 16;
   /// Vector features that the code may use, by their names in /proc/cpuinfo.
