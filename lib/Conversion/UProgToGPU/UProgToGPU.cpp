@@ -396,8 +396,7 @@ Value KernelEmitter::shuffle(Value value, int64_t offset,
       .getShuffleResult();
 }
 
-/// Emits a reduction. The threads of a warp divide the numbers among themselves
-/// and combine their results.
+/// Emits a reduction, which divides the numbers among the threads of a warp.
 SmallVector<Value> KernelEmitter::lower(uprog::ReduceOp reduce,
                                         uprog::ReduceOp::Adaptor operands) {
   Value self = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
