@@ -1,5 +1,5 @@
-// Ackermann's function by two functions that call each other. Arguments of some calls
-// are calls.
+// Ackermann's function by two functions that call each other. Some arguments of
+// calls are calls themselves.
 //
 //   even(m, n) = m == 0 ? n + 1 : n == 0 ? odd(m - 1, 1) : odd(m - 1, even(m, n - 1))
 //   odd(m, n)  = m == 0 ? n + 1 : n == 0 ? even(m - 1, 1) : even(m - 1, odd(m, n - 1))

@@ -7,7 +7,7 @@
 //   until w x[0] + b > 0, or 12 times
 //   attend : softmax(q k^T / sqrt(D)) v for each of 12 heads
 //   gelu(a) = a (1 + erf(a / sqrt(2))) / 2
-//   logits  = C x[0] + c, cls = the first largest
+//   logits  = C x[0] + c, cls = argmax logits (first index on ties)
 //
 // Run it:
 //   batch-run test/models/berxit.mlir --params=random:0 \
@@ -161,7 +161,7 @@ module attributes {batch.sizes = {H = 768 : index, HEADS = 12 : index, D = 64 : 
     return %z : !rows
   }
 
-  // The position of the first largest logit.
+  // The position of the largest logit (the first if several are largest).
   func.func private @argmax(%logits: !classes) -> !tag {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !classes) outs(%low : !scalar)

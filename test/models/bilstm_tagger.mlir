@@ -3,7 +3,7 @@
 //
 //   f(1..T)  = h of layer 2 over layer 1 over x(1), ..., x(T)
 //   b(T..1)  = the same with separate weights over x(T), ..., x(1)
-//   logits   = W_tag tanh(W_mlp [f; b]), tag = the first largest
+//   logits   = W_tag tanh(W_mlp [f; b]), tag = argmax logits (first index on ties)
 //   lstm     : i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
 //              c' = f * c + i * g, h' = o * tanh(c'), from learned h0, c0
 //
@@ -78,7 +78,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %x : !vec
   }
 
-  // The position of the first largest logit.
+  // The position of the largest logit (the first if several are largest).
   func.func private @argmax(%logits: !classes) -> !tag {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !classes) outs(%low : !scalar)

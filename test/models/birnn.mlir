@@ -1,9 +1,9 @@
-// BiRNN: a class for each word of a sentence, by a recurrent network forward and another
-// one backward.
+// BiRNN: classifies each word of a sentence with one recurrent network that runs forward
+// and one that runs backward.
 //
 //   f(t)      = sigmoid(W_f [E[word t]; f(t - 1)] + b_f), from h0_f
 //   b(t)      = sigmoid(W_b [E[word t]; b(t + 1)] + b_b), from h0_b
-//   logits(t) = C [f(t); b(t)] + c, cls(t) = the first largest
+//   logits(t) = C [f(t); b(t)] + c, cls(t) = argmax logits(t) (first index on ties)
 //
 // Run it:
 //   batch-run test/models/birnn.mlir --params=random:0 \
@@ -39,7 +39,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %y : !vec
   }
 
-  // The position of the first largest logit.
+  // The position of the largest logit (the first if several are largest).
   func.func private @argmax(%logits: !classes) -> !tag {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !classes) outs(%low : !scalar)

@@ -2,8 +2,8 @@
 //
 //   score_i ~ normal(X_i beta, sigma), sigma ~ half-Cauchy(0, 2.5)
 //
-// with a flat prior on beta. A row of X has 1, a flag of the mother's high school
-// degree, her IQ, and their product.
+// with a flat prior on beta. A row of X contains 1, a flag for whether the mother
+// has a high school degree, her IQ, and the product of the last two.
 //
 // A position holds beta and s = log sigma. With residuals r = y - X beta,
 //
@@ -23,7 +23,7 @@
 !draws = tensor<1024x5xf64>
 
 // N: number of draws, and of warm-up transitions before them. Coefficients are strongly
-// correlated, so that this model needs more draws than others.
+// correlated, so this model needs more draws than others.
 module attributes {batch.sizes = {N = 1024 : index}} {
   func.func private @log_density(%q: !vec, %X: !mat, %y: !obs) -> (f64, !vec) {
     %none = arith.constant dense<0.0> : !scalar

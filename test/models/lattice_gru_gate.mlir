@@ -1,10 +1,10 @@
 // LatticeGRU (Su et al. 2017) with gates: an encoder of the characters of a
-// sentence and of all words that a dictionary finds in it.
+// sentence and of all dictionary words in it.
 //
 //   h(start)    = h0
 //   h(position) = the sum of sigmoid(W_g s + b_g) * s over
 //                 s = gru(E_c[char], h(position before)) and, for each word,
-//                 s = gru(E_w[word], h(its begin))
+//                 s = gru(E_w[word], h(where it begins))
 //   logits      = W_out h, at every position
 //   gru         : r, z = sigmoid(W_* x + U_* h + b_*)
 //                 n = tanh(W_h x + U_h (r * h) + b_h), h' = z * h + (1 - z) * n

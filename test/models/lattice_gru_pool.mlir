@@ -1,9 +1,9 @@
 // LatticeGRU (Su et al. 2017) with pooling: an encoder of the characters of a
-// sentence and of all words that a dictionary finds in it.
+// sentence and of all dictionary words in it.
 //
 //   h(start)    = h0
 //   h(position) = the elementwise maximum of gru(E_c[char], h(position before))
-//                 and, for each word, of gru(E_w[word], h(its begin))
+//                 and, for each word, of gru(E_w[word], h(where it begins))
 //   logits      = W_out h, at every position
 //   gru         : r, z = sigmoid(W_* x + U_* h + b_*)
 //                 n = tanh(W_h x + U_h (r * h) + b_h), h' = z * h + (1 - z) * n

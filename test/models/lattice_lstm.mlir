@@ -1,5 +1,5 @@
 // LatticeLSTM (Zhang and Yang 2018): an encoder of the characters of a sentence.
-// Each character includes the words of a dictionary that end there.
+// The state of each character includes the dictionary words that end there.
 //
 //   x = E_c[char], h and c of the character before (zero before the first)
 //   i, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
@@ -27,7 +27,7 @@
 
 module attributes {batch.sizes = {H = 256 : index}} {
   // A character at which no word ends, one at which words end, or the start before
-  // the first.
+  // the first character.
   rec.adt @Char kind dag {
     rec.variant @none()
     rec.variant @plain(char: index, before: !char)

@@ -1,10 +1,10 @@
 // LatticeLSTM as in ED-Batch: an encoder of the characters of a sentence and
-// of all words that a dictionary finds in it. The state of a position between
+// of all dictionary words in it. The state of a position between
 // characters is the sum over the arcs that end there.
 //
 //   state(start)    = (h0, c0)
 //   state(position) = the sum of lstm_char(E_c[char], state(position before)) and,
-//                     for each word, of lstm_word(E_w[word], state(its begin))
+//                     for each word, of lstm_word(E_w[word], state(where it begins))
 //   logits          = W_out h, at every position
 //   lstm            : i, f, o = sigmoid(W_* x + U_* h + b_*)
 //                     g = tanh(W_g x + U_g h + b_g)

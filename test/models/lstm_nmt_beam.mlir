@@ -99,7 +99,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %x : !vec
   }
 
-  // The largest score that follows another one in order, and its word. Equal scores are
+  // The next score after another one in descending order, and its word. Equal scores are
   // ordered by their words.
   func.func private @next_word(%scores: !classes, %last: !scalar, %last_word: !number)
       -> (!scalar, !number) {
@@ -202,7 +202,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %all : !best_words
   }
 
-  // A beam that has ended is its only continuation.
+  // The only continuation of a beam that has ended is the beam itself.
   func.func private @ended(%score: f32) -> (!best, !best_words) {
     %c0 = arith.constant 0 : index
     %low = arith.constant dense<0xFF800000> : !best
@@ -227,7 +227,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %numbers : !best_words
   }
 
-  // The largest score that follows another one in order, its number, beam and word.
+  // The next score after another one in descending order, its number, beam and word.
   // Equal scores are ordered by their numbers.
   func.func private @next_beam(%scores: !all_best, %numbers: !all_words,
                                %words: !all_words, %last: !scalar, %last_number: !number)
@@ -460,7 +460,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
       scf.yield %places, %numbers, %hs, %cs, %words, %overs, %sentences, %scores, %t
           : !places, !all_words, !rows, !rows, !numbers, !flags, !sentences, !best, i32
     }
-    // The first best beam among those that have ended, or among all if none has.
+    // The best beam that has ended, or of all if none has (the first if several are best).
     %low = arith.constant 0xFF800000 : f32
     %place, %score, %has_ended = rec.fold (%i, %over) in (%r#0, %r#5)
         init(%best = %c0, %most = %low, %any = %false)

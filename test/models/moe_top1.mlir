@@ -2,7 +2,7 @@
 // token of a sentence.
 //
 //   x = E[word]; for each layer:
-//     s = W_g x, e = the first largest of s
+//     s = W_g x, e = argmax s (first index on ties)
 //     x += softmax(s)_e (W2_e relu(W1_e x + b1_e) + b2_e)
 //
 // Returns x and the picked expert for each layer.
@@ -27,7 +27,7 @@
 !words = !rec.list<index>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // The first largest score, and its position.
+  // The largest score (the first if several are largest), and its position.
   func.func private @largest(%s: !scores) -> (!scalar, !pick) {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%s : !scores) outs(%low : !scalar)

@@ -2,7 +2,7 @@
 // each token of a sentence.
 //
 //   x = E[word]; for each layer:
-//     s = W_g x, S = the two largest of s, the first largest first
+//     s = W_g x, S = indices of the two largest of s, largest first (first on ties)
 //     x += sum over e in S of softmax(s[S])_e (W2_e relu(W1_e x + b1_e) + b2_e)
 //
 // Returns x and the picked experts for each layer.
@@ -27,7 +27,7 @@
 !words = !rec.list<index>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // The first largest score, and its position.
+  // The largest score (the first if several are largest), and its position.
   func.func private @largest(%s: !scores) -> (!scalar, !pick) {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%s : !scores) outs(%low : !scalar)

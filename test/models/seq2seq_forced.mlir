@@ -2,7 +2,7 @@
 // at most 50. Rows of the results after the end are zeros.
 //
 //   w = start; do: (h, c) = lstm(E[w], h, c), y = W h + b + 1e6 at force[t],
-//                  w = the first largest of y, write w and h
+//                  w = argmax y (first index on ties), write w and h
 //   while w != end and fewer than 50 are written
 //   lstm : i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
 //          c' = f * c + i * g, h' = o * tanh(c')
@@ -64,7 +64,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 3797 : index}} {
     return %y, %next : !vec, !vec
   }
 
-  // The position of the first largest logit.
+  // The position of the largest logit (the first if several are largest).
   func.func private @argmax(%logits: !logits) -> i32 {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !logits) outs(%low : !scalar)

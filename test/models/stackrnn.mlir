@@ -35,7 +35,7 @@ module attributes {batch.sizes = {H = 256 : index, ACTIONS = 41 : index}} {
     rec.variant @none()
     rec.variant @item(e: !vec, state: !vec, rest: !items)
   }
-  // Result of the model: actions and states, each with all before it.
+  // Result of the model: actions and states, each with all earlier ones.
   rec.adt @Steps {
     rec.variant @start()
     rec.variant @step(before: !steps, actions: i32, top_states: !vec)
