@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --test-print-recursion-class --split-input-file --verify-diagnostics
 
-// Calls take the children of the node and parameters, and cover all children. One
+// Calls take parameters and the children of the node, and visit all children. One
 // pass, children first, covers the recursion.
 
 rec.adt @Tree {
@@ -30,7 +30,7 @@ func.func @main(%t: !rec.adt<@Tree>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// A child is not visited: one pass would do too much work.
+// One child is not visited, so a pass over all nodes would do too much work.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -57,7 +57,7 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 // -----
 
 // An argument that is passed on unchanged is equal for all calls, but a pass over
-// the nodes does not have it.
+// the nodes has no such argument.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -159,7 +159,7 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Calls take a state that the parent computes. A pass does not have it.
+// Calls take a state that the parent computes. A pass over the nodes has none.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -402,7 +402,7 @@ func.func @main(%t: !tree) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A walk that calls nothing for its elements visits none of them.
+// A walk that calls nothing for the elements of a list visits none of them.
 
 !tree = !rec.adt<@Tree>
 !forest = !rec.adt<@Forest>

@@ -44,8 +44,8 @@ func.func @main(%v: tensor<4xf32> {batch.shared = "v"},
 // -----
 
 // The argument of a recursive function is a parameter if each call, including
-// the recursive one, passes the parameter. A mix with computed values belongs
-// to the instance.
+// the recursive one, passes the parameter. If some calls pass computed values,
+// it belongs to the instance.
 
 rec.adt @Chain {
   rec.variant @end()
@@ -116,8 +116,8 @@ func.func @main(%w: tensor<4xf32> {batch.shared = "w"},
 // -----
 
 // Values that the body of an op reads count like its operands. A number extracted
-// from a tensor belongs to the instance: control reads it, and no kernel that
-// runs once waits for control.
+// from a tensor belongs to the instance: control reads it, and a kernel that runs
+// once does not wait for control.
 
 // expected-remark @+1 {{arguments: instance, parameter 0}}
 func.func @main(%s: f32, %w: tensor<4xf32> {batch.shared = "w"})

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --test-print-structural-control --split-input-file --verify-diagnostics
 
-// Tags, fields, lengths and extents are the data structure: control that reads
-// them is structural, and so is tensor code that reads elements in its body.
+// Tags, fields, lengths and extents belong to the data structure, so control
+// that reads them is structural. Tensor code may read elements in its body.
 
 rec.adt @Tree {
   rec.variant @leaf(word: index)
@@ -259,7 +259,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Computed elements of a list-shaped ADT do not determine their number.
+// Computed elements of a list-shaped ADT do not determine its length.
 
 rec.adt @Bits {
   rec.variant @end()
@@ -311,8 +311,8 @@ func.func @main(%bits: !rec.adt<@Bits>, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A list whose rest depends on a tensor is tensor-dependent control, even if its
-// elements are tensors.
+// If the rest of a list depends on a tensor, control depends on the tensor, even
+// if the elements of the list are tensors.
 
 rec.adt @Rows {
   rec.variant @end()
@@ -332,7 +332,7 @@ func.func @main(%r: !rec.adt<@Rows>, %s: !rec.adt<@Rows>, %x: tensor<4xf32>)
 // -----
 
 // A loop carries each value separately: a value computed from a tensor does not
-// affect another one.
+// affect the others.
 
 // expected-remark @+1 {{structural}}
 func.func @main(%n: index, %d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
@@ -434,7 +434,7 @@ func.func @main(%n: index, %x: tensor<4xi64>) -> i64 attributes {batch.entry} {
 
 // -----
 
-// A constant is not an input: it becomes a kernel's result.
+// A constant is not an input: it becomes the result of a kernel.
 
 func.func @main(%i: index) -> i64 attributes {batch.entry} {
   %x = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi64>
@@ -445,8 +445,8 @@ func.func @main(%i: index) -> i64 attributes {batch.entry} {
 
 // -----
 
-// A field is known before the run if only inputs fill it, even if the program
-// stores an input in it.
+// A field is known before the run if it contains only inputs, even those that
+// the program stores in it.
 
 rec.adt @Box {
   rec.variant @box(x: tensor<4xi64>)
@@ -468,8 +468,8 @@ func.func @main(%b: !rec.adt<@Box>, %x: tensor<4xi64>) -> i64
 
 // -----
 
-// A field is not known if the program also stores a computed tensor in it,
-// whichever value is matched.
+// If the program also stores a computed tensor in a field, the field is not
+// known before the run, even in a match on an input.
 
 rec.adt @Box {
   rec.variant @box(x: tensor<4xi64>)

@@ -51,7 +51,7 @@ module {
 // -----
 
 // If leaves are rows of an embedding, the class mixes a table and a parameter.
-// A whole parameter that is the same operand as other values is a row, too.
+// A whole parameter is also a row if it is the same operand as other values.
 
 // expected-remark @below {{class 0 of 'tensor<4xf32>': @node#0 parameter 0 parameter 1}}
 module {

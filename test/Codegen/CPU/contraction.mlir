@@ -8,7 +8,7 @@
 #id = affine_map<(r, n) -> (r, n)>
 #bias = affine_map<(r, n) -> (n)>
 
-// The code requests each packing of a parameter that it reads, once.
+// The code requests each packing of a parameter once.
 // CHECK: module attributes {uprog.packings = [
 // CHECK-SAME: #uprog.panels<parameters = [0], n = 64, k = 40, width = 32, transposed = true>,
 // CHECK-SAME: #uprog.panels<parameters = [2], n = 64, k = 20, width = 32>,

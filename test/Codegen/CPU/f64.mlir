@@ -32,7 +32,7 @@ uprog.operator @both.rows(%n: index, %x: tensor<?x20xf64> {uprog.operand = #upro
   uprog.yield %y0, %y1 : tensor<?x40xf64>, tensor<?x20xf64>
 }
 
-// The lanes of a dot product of two operands run along the sum.
+// The vector lanes of a dot product of two operands run along the reduction.
 // CHECK-LABEL: func.func private @dot.rows.stage0
 // CHECK:         vector.fma %{{.*}} : vector<8xf64>
 // CHECK-NOT:     arith.mulf
@@ -72,8 +72,8 @@ uprog.operator @scalars.rows(%n: index, %x: tensor<?x40xf32> {uprog.operand = #u
   uprog.yield %y : tensor<?x40xf32>
 }
 
-// Other types in an operator do not change the number of partial results, and thus the
-// order, of a reduction: here 64, in eight vectors.
+// Other types in an operator do not change the number of partial results of a
+// reduction, so its order is the same. Here it has 64, in eight vectors.
 // CHECK-LABEL: func.func private @with_f64.rows.stage
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-LABEL: func.func private @without_f64.rows.stage0

@@ -8,9 +8,9 @@
 #out = affine_map<(t, i, j, k) -> (t, i, j)>
 #taskleft = affine_map<(t, i, j, k) -> (t, i, k)>
 
-// Each piece of the concatenation has a product, and both products have one
-// tile: the second adds to the first. The strides are those of W (128) and of a
-// matrix (64). No row is packed, and a block has the rows of one task.
+// Each piece of the concatenation has a product, and the second product adds to
+// the tile of the first one. The strides are those of W (128) and of a matrix
+// (64). No row is packed, and a block has the rows of one task.
 // CHECK-LABEL: func.func private @pair.rows.stage0
 // CHECK:         scf.for
 // CHECK-NOT:     llvm.store
@@ -86,8 +86,8 @@ uprog.operator @computed.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand 
 }
 
 // Matrices that differ between heads: the tiles of each head read its own
-// matrix. An operand is transposed if the columns of its reduction are next to
-// each other.
+// matrix. A right operand is transposed if its elements along the reduction are
+// adjacent.
 #q = affine_map<(t, h, i, j, k) -> (t, i, h, k)>
 #keys = affine_map<(t, h, i, j, k) -> (t, j, h, k)>
 #values = affine_map<(t, h, i, j, k) -> (t, k, h, j)>

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
-// The operand is copied only if the step has rows for the result. Otherwise the
-// result is in the operand's row. A row is inserted in vectors, without a loop
-// over the 512 rows of the cache.
+// The operand is copied only if the step has separate rows for the result.
+// Otherwise the result is in the operand's row. A row is inserted in vectors,
+// without a loop over the 512 rows of the cache.
 // CHECK-LABEL: func.func private @cache.rows.stage0(
 // CHECK:         %[[LIST:.*]] = llvm.load {{.*}}
 // CHECK:         %[[ROWS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
-// A reduction may leave its result unchanged from an index on that is a number of the
-// task. Its loop ends at this index if the index is less than the extent. Rows that end
-// at different indices are reduced one by one.
+// From some index on, which is a number of the task, a reduction may leave its result
+// unchanged. Its loop ends at this index if the index is less than the extent. Rows
+// that end at different indices are reduced one by one.
 // CHECK-LABEL: func.func private @sum.rows.stage0
 // CHECK-DAG:     %[[EXTENT:.*]] = arith.constant 12 : i64
 // CHECK:         %[[SIZE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64

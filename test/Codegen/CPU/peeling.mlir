@@ -4,9 +4,9 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// The last rows of a batch form a smaller tile of static size, selected once:
-// neither a tile nor a row tests bounds. Columns past the end are in the padding
-// of rows.
+// The last rows of a batch form a smaller tile of static size, which is selected
+// once. Neither tiles nor rows test bounds. Columns past the end are in the
+// padding of rows.
 // CHECK-LABEL: func.func private @batch.tiles.v2.
 // CHECK-NOT:     arith.cmpi
 // CHECK-NOT:     arith.minsi

@@ -45,7 +45,7 @@ uprog.operator @row.rows(
 
 // -----
 
-// The texts of checked indices are attributes of the module.
+// The module's uprog.indices describe the checked indices.
 // CHECK: uprog.indices = ["dimension 0 of parameter 'E'", "dimension 1 of a tensor"]
 
 // The number of a parameter's rows is stored before the rows. If the index
@@ -101,7 +101,7 @@ uprog.operator @element.rows(
 // CHECK-DAG:     %[[BEGIN:.*]] = arith.index_cast %[[FIRST]] : index to i64
 // CHECK-DAG:     %[[WHICH:.*]] = arith.index_cast %[[OWN]] : index to i64
 // CHECK:         %[[ROW:.*]] = arith.addi %[[BEGIN]], %[[WHICH]] : i64
-// A ragged tensor without rows may come after all others: then nothing is read.
+// If the last ragged tensor has no rows, nothing is read for it.
 // CHECK:         %[[EXISTS:.*]] = arith.cmpi slt, %[[ROW]], %{{.*}} : i64
 // CHECK-NEXT:    scf.if %[[EXISTS]]
 // CHECK:           llvm.load

@@ -80,8 +80,8 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
 
 #rn = affine_map<(r, n) -> (r, n)>
 
-// Ragged rows are treated like other rows, from the first to the last of the
-// tasks of this call. Their combination per task is a separate stage.
+// Ragged rows are treated like other rows: from the first row of this call's
+// tasks to the last. Their combination per task is a separate stage.
 // CHECK-LABEL: func.func private @pool.rows.stage0
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i32
 // CHECK:         math.tanh

@@ -39,7 +39,7 @@ uprog.operator @pieces.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #upr
 
 // -----
 
-// A collapsed index is split into its digits again, with one division for each.
+// A collapsed index is split into its digits again, with one division each.
 // CHECK-LABEL: func.func private @collapsed.rows.stage0(
 // CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : i64
 // CHECK-DAG:     %[[C5:.*]] = arith.constant 5 : i64
@@ -87,8 +87,8 @@ uprog.operator @expanded.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #
 
 // -----
 
-// The addresses of the rows of a result are loaded once for any number of pieces
-// of a view: those of %e and of %c.
+// The addresses of the rows of each result, %e and %c, are loaded once for any
+// number of pieces of a view.
 // CHECK-LABEL:   func.func private @again.rows.stage1(
 // CHECK-SAME:      %[[STEP:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr
 // CHECK:           %[[RESULTS:.*]] = arith.constant 24 : i64

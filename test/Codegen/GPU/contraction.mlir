@@ -22,7 +22,7 @@
 
 // A block's columns of tiles depend only on the number of blocks. Blocks beyond the
 // number of tiles have the columns of other blocks, and share the rows with them.
-// Stages wait for rows after that.
+// The code computes all of this before it waits for rows.
 // TILES-LABEL: func.func private @cell.rows.stage0(
 // TILES-SAME:    %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[ARG2:.*]]: i64, %[[ARG3:.*]]: i64)
 // TILES:         %[[ADDRESS2:.*]] = llvm.inttoptr %[[ARG2]]
@@ -63,8 +63,8 @@
 // TILES-NEXT:    %[[MINE:.*]] = arith.subi %[[SHARE]], %[[BEFORE]]
 // TILES-NEXT:    %[[FIRSTSLICE:.*]] = arith.shli %[[MINE]], %[[LEFT]]
 
-// The addresses of four rows are loaded before a step waits for others. The rows
-// are copied after the wait, in the background: 128 times 16 bytes.
+// The addresses of four rows are loaded before the wait for earlier steps. The
+// rows are copied after the wait, in the background: 128 times 16 bytes.
 // TILES:         %[[ANY:.*]] = arith.cmpi slt, %[[ROWSHARE]], %[[QUADS]]
 // TILES:         %[[PLACE:.*]] = scf.if %[[ANY]] -> (!llvm.ptr<1>) {
 // TILES:           llvm.load %{{.*}} : !llvm.ptr<1> -> i32
@@ -80,8 +80,8 @@
 // TILES:         %[[WIDTH:.*]] = arith.shli %c1_i32, %[[SHIFT:.*]] : i32
 // TILES-NEXT:    %[[HEIGHT:.*]] = arith.shrui %c8_i32, %[[SHIFT]]
 
-// A block copies its other rows to its memory, after 1024 bytes of sums of eight tiles,
-// and waits for all of them.
+// A block copies its other rows to its shared memory, behind the 1024 bytes that hold
+// the sums of eight tiles, and waits for all of these copies.
 // TILES:         scf.for %[[QUAD:.*]] = %[[ROWSHARE]] to %[[QUADS]] step %[[ROWSHARES]]
 // TILES:           %[[NEXT:.*]] = arith.addi %[[THREAD]], %c256_i32
 // TILES-NEXT:      %[[IS:.*]] = arith.cmpi eq, %[[QUAD]], %[[ROWSHARE]]
@@ -184,8 +184,8 @@
 // PRODUCTS:         gpu.shuffle
 
 // The lanes add up their partial sums. In each step, a lane sends half of its sums
-// away, and adds the received ones to the rest. In the end a lane has one sum. Lanes
-// of a single row add in the same order, and one of 16 stores each sum.
+// away, and adds the received ones to the rest. In the end a lane has one sum. For a
+// single row, the order is the same, and one of 16 lanes stores each sum.
 // PARTS-LABEL: func.func private @cell.rows.stage0(
 // PARTS:         %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32
 // PARTS:         %[[BIT:.*]] = arith.trunci %{{.*}} : i32 to i1

@@ -3,9 +3,9 @@
 #rn = affine_map<(r, n) -> (r, n)>
 #r = affine_map<(r, n) -> (r)>
 
-// Finds the first of the largest of 100 elements. Each of 8 lanes takes every 8th element,
-// and four lanes take one more. The lanes then exchange their results in three rounds, and
-// one lane stores.
+// Finds the position of the largest of 100 elements (the first if several are largest).
+// Each of 8 lanes takes every 8th element, and four lanes take one more. The lanes then
+// exchange their results in three rounds, and one lane stores.
 // CHECK-LABEL: func.func private @argmax.rows.stage0
 // CHECK:         scf.for
 // CHECK:           %[[LANE:.*]] = arith.remui %{{.*}}, %c8_i32
@@ -88,7 +88,7 @@ uprog.operator @sums.rows(%n: index, %x: tensor<?x48x17xf64> {uprog.operand = #u
 #rkn = affine_map<(r, n, k) -> (r, k, n)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// Columns are adjacent, and there are enough for a warp: each has one lane.
+// Columns are adjacent, and there are enough for a warp, so each has one lane.
 // CHECK-LABEL: func.func private @columns.rows.stage0
 // CHECK:         scf.if
 // CHECK:           scf.for %{{.*}} to %c64_i64 step %c1_i64
@@ -113,7 +113,7 @@ uprog.operator @columns.rows(%n: index, %x: tensor<?x64x32xf32> {uprog.operand =
 #rn = affine_map<(r, n, k) -> (r, n)>
 
 // The few columns leave lanes idle, so each column has 8 lanes. Adjacent lanes
-// read elements at a distance.
+// read elements that are not adjacent.
 // CHECK-LABEL: func.func private @few.rows.stage0
 // CHECK:         scf.for %{{.*}} to %c64_i64 step %c8_i64
 // CHECK-COUNT-3: gpu.shuffle xor %{{.*}} : f32

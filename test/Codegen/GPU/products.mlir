@@ -1,5 +1,5 @@
 // RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 --canonicalize --cse | FileCheck %s
-// A tile has more elements than such a block has threads.
+// A block of 64 threads has fewer threads than a tile has elements.
 // RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="block-size=64 precision=bf16 shared-memory=0" --canonicalize --cse \
 // RUN:   | FileCheck %s --check-prefix=SMALL
 

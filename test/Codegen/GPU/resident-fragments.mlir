@@ -8,7 +8,7 @@
 
 // On tensor cores, too, a block reads its first tiles of weights from its shared
 // memory, where they are rounded once. One condition serves both products. A tile
-// has eight columns of 64 factors of two bytes, 192 bytes each.
+// has eight columns of 64 two-byte factors. A column takes 192 bytes.
 // CHECK-LABEL: func.func private @cell.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         nvvm.cp.async.wait.group 0

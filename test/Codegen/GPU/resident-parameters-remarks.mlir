@@ -6,7 +6,7 @@
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // Two blocks keep four tiles of 1024 bytes, next to 1024 bytes of sums and four rows of
-// 128. A matrix that two operators read is stored once.
+// 128 bytes. A matrix that two operators read is stored once.
 // CHECK: Parameters {{.*}}"parameters of @one that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: Parameters {{.*}}"parameters of @two that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: [Passed] Parameters {{.*}}"2048 of 2048 bytes of parameters stay in the 3520 bytes of a block's shared memory"
@@ -107,8 +107,8 @@ uprog.operator @tile(%n: index, %x: tensor<?x84xf32> {uprog.operand = #uprog.ope
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// It does not fit next to a list of numbers and a barrier of all blocks, 16
-// bytes each.
+// Such a tile does not fit next to a list of numbers and a barrier of all
+// blocks, which take 16 bytes each.
 // CHECK: [Missed] Parameters {{.*}}"0 of 5376 bytes of parameters stay in the 2656 bytes of a block's shared memory;
 uprog.operator @tile(%n: index, %x: tensor<?x84xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<32x84xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {

@@ -10,7 +10,7 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A launch adds the memory: resident parameters, sums and rows, in this order.
+// A launch adds memory for resident parameters, sums and rows, in this order.
 // CHECK:       gpu.module @device attributes {batch.added_bytes = 41984 : i64
 // CHECK-NEXT:    llvm.mlir.global external @block_memory() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
 
@@ -55,7 +55,7 @@
 // CHECK:           nvvm.cp.async.commit.group
 // CHECK-NEXT:      return
 
-// Chips without such copies load and store.
+// On chips without asynchronous copies, threads load and store the tiles.
 // PLAIN-NOT:     nvvm
 // PLAIN-LABEL:   func.func private @cell.rows.stage0(
 // PLAIN:           gpu.barrier
@@ -65,7 +65,7 @@
 // PLAIN-NOT:     nvvm
 
 // If all tiles are resident, the code needs no condition. Four rows and sums leave 32768
-// bytes for them.
+// bytes for the tiles.
 // WHOLE-LABEL:   func.func private @cell.rows.stage0(
 // WHOLE-NOT:       -> (f32)
 // WHOLE:           math.fma
@@ -134,8 +134,8 @@ uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32> {uprog.operand = #upr
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // The blocks of a cluster share the columns of its tasks: eight blocks keep four of 32
-// tiles each, for any level of the program that runs the tasks. Its function has an
-// attribute for this.
+// tiles each, for any level of the program that runs the tasks. @load_parameters has
+// an attribute for this.
 // CHECK:         gpu.module @device attributes {batch.added_bytes = 99328 : i64
 // CHECK:           llvm.getelementptr %{{.*}}[65536] : (!llvm.ptr<3>)
 // CHECK-LABEL:   func.func private @load_parameters({{.*}}uprog.level = "cluster"

@@ -16,7 +16,7 @@
 //
 // On tensor cores, tiles remain whole. For each of their tiles, blocks read the
 // weights that they do not keep: 8 columns of 32 floats. Nine blocks with the same
-// tile share ten quads. The first one has two quads, and memory for one at a time.
+// tile share ten quads. The first block has two quads, and memory for one of them.
 // BF16: Work {{.*}}"work of @product, stage 0, domain -1, count 40: busy warps 17, warps 34, most items 2, passes 2, block barriers 4, dependent loads 2, row bytes 10240, most row bytes 1024, weight bytes 20480, most weight bytes 2048, multiplications 4, loads 6, shuffles 0, instructions 18,
 uprog.operator @product(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<rows>},
                         %w: tensor<16x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x16xf32> {

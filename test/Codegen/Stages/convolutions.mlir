@@ -5,8 +5,8 @@
 #filter = affine_map<(t, f, p, c, i, j) -> (f, c, i, j)>
 #result = affine_map<(t, f, p, c, i, j) -> (t, f, p)>
 
-// Pixels are columns: the filter has the rows, as it is stored. The image is packed
-// line by line, in vectors that store no lane of another line.
+// Columns are pixels, and rows are those of the filter as it is stored. The image
+// is packed line by line, in masked vectors that store no element of another line.
 // CHECK-LABEL: uprog.operator @pixels.rows
 // CHECK:         uprog.reduction = #uprog.gathered<left = 1, panels = <parameters = [0], n = 64, k = 288, width = 1, transposed = true>, left_stride = 288, run = 14>
 // CPU-LABEL:   func.func private @pixels.rows.stage0

@@ -11,7 +11,7 @@
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // A product reads all columns of its left factor. Each worker has computed some
-// of them, so all wait.
+// of these columns, so all workers wait.
 // CHECK-LABEL: uprog.operator @columns.rows
 // CHECK:         uprog.stage rows<tasks> shape [64] reads
 // CHECK:         uprog.stage rows<tasks> shape [64] barrier ->

@@ -56,7 +56,7 @@ uprog.operator @split.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #upr
 }
 
 // Values that a later stage reads and the operator does not yield are stored in
-// scratch memory: 256 bytes of each task, and the next value after them.
+// scratch memory: 256 bytes per task, and the next value behind them.
 // CHECK-LABEL: uprog.operator @scratch.rows
 // CHECK:         uprog.stage rows<tasks> shape [64]{{.*}} -> (tensor<?x64xf32>, tensor<?x64xf32> scratch 0, tensor<?x64xf32> scratch 256)
 uprog.operator @scratch.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?x64xf32>, tensor<?xf32>) {
@@ -184,8 +184,8 @@ uprog.operator @dot.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog
   uprog.yield %s : tensor<?xf32>
 }
 
-// A view has no stage: each stage that reads the view copies it, and reads its
-// source.
+// A view has no stage: each stage that reads the view has a copy of it, and
+// reads its source.
 // CHECK-LABEL: uprog.operator @viewed.rows
 // CHECK:         uprog.stage rows<tasks> shape [16] {{.*}}reads(%[[X:.*]] : tensor<?x64xf32>)
 // CHECK-NEXT:      tensor.extract_slice %[[X]]
@@ -229,9 +229,9 @@ uprog.operator @staged.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #up
   uprog.yield %0 : tensor<?x16xf32>
 }
 
-// The first stage copies the operand if its row is not the result's. Reads of the
-// old row come before the stage that inserts, reads of the new one after it.
-// Results that are old rows are copied first, too.
+// The first stage copies the operand if the result has another row. Reads of the
+// old row come before the stage that inserts, and reads of the new row after it.
+// An old row that is also a result is copied first.
 // CHECK-LABEL: uprog.operator @insert.rows(
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x6x4xf32>
 // CHECK:         %[[OLD:.*]] = uprog.stage rows<tasks> shape [4]
@@ -283,9 +283,9 @@ uprog.operator @insert.rows(
 #w2 = affine_map<(r, i, n, h, k) -> (h, k, n)>
 #y2 = affine_map<(r, i, n, h, k) -> (r, i, n)>
 
-// A parameter with a matrix for each head is packed in panels of all heads. A
-// product of activations whose columns are rows in memory is copied. Sums along
-// heads run in tiles, too.
+// A parameter with a matrix for each head is packed in panels of all heads. In
+// a product of activations, an operand whose columns are rows in memory is
+// copied. Sums along heads run in tiles, too.
 // CHECK-LABEL: uprog.operator @heads.rows
 // CHECK:         uprog.stage rows<tasks> shape [4, 16, 64]
 // CHECK:           uprog.reduction = #uprog.packed<groups = [0], left = 0, panels = <parameters = [0], extents = [4, 64, 48], order = [0, 2, 1], n = 64, k = 48, width = 32>>
@@ -330,7 +330,7 @@ uprog.operator @heads.rows(%n: index, %x: tensor<?x16x48xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x16x32xf32>
 }
 
-// All lanes search for the first of the largest elements.
+// All lanes search for the largest element (the first if several are largest).
 // CHECK-LABEL: uprog.operator @largest.rows
 // CHECK:           uprog.reduction = #uprog.reduced<lanes>
 uprog.operator @largest.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?xf32>, tensor<?xi32>) {

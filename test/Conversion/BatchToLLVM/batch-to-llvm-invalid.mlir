@@ -7,7 +7,7 @@ module {
 
 // -----
 
-// Arguments and results of the entry have the types of values of programs.
+// Arguments and results of the entry have types of values that programs use.
 // expected-error @+1 {{a value of type 'memref<4xf32>' cannot be an argument or result of the entry}}
 func.func @main(%m: memref<4xf32>) attributes {batch.entry} {
   return
@@ -23,7 +23,7 @@ func.func @main(%n: index, %s: index {batch.shared = "s"}) attributes {batch.ent
 
 // -----
 
-// A kernel has a function.
+// The operator of a kernel has code.
 // expected-error @+1 {{the kernel's operator has no code; run convert-operators-to-cpu first}}
 batch.kernel @k() {
   batch.yield

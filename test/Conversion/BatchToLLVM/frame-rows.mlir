@@ -13,8 +13,8 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
   batch.yield %x : tensor<4xf32>
 }
 
-// A frame for the most rows, two, is linked when the function begins, and unlinked
-// when it ends. Each batch.keep fills it again.
+// A frame for two rows, the most that are kept at a time, is linked when the
+// function begins, and unlinked when it ends. Each batch.keep fills it again.
 // CHECK-LABEL: func.func private @main.inspect
 // CHECK:         %[[CELLS:.*]] = arith.constant 4 : i64
 // CHECK:         %[[FRAME:.*]] = llvm.alloca %[[CELLS]] x i64

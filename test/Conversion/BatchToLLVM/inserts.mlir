@@ -30,8 +30,8 @@ func.func private @carried(%x: tensor<64xf32>, %n: index) -> tensor<64xf32> {
   return %r : tensor<64xf32>
 }
 
-// Rows that are not updated in place: a row that the kernel reads again, a row
-// from outside, and a row that another kernel computes only for this one.
+// A row from outside is not updated in place, nor is a row that is read again.
+// A row that another kernel computes only for this one is updated in place.
 // REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Missed] Inserts {{.*}}"unbatched code copies argument #0 of kernel @put, because its row may have other readers"
 // REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Missed]
 // REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Passed]

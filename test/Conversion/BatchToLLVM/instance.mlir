@@ -14,9 +14,9 @@ batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tenso
   batch.yield %x : tensor<4xf32>
 }
 
-// A recursive function stores the results of its calls by the arguments that
-// differ between them. It ends the run if it is too deep, or if the run has
-// been cancelled.
+// A recursive function stores the results of its calls, keyed by the arguments
+// that differ between calls. It ends the run if it is too deep, or if the run
+// has been cancelled.
 // CHECK-LABEL: func.func private @encode(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[T:.*]]: i64, %[[W:.*]]: i64) -> i64
 // CHECK:         %[[KEY:.*]] = llvm.alloca
@@ -57,9 +57,9 @@ func.func @main(%t: !rec.adt<@Nat>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// The input contains none of the dialects of the output. Functions that the
-// program does not need are removed. The descriptor names the target, and names
-// unnamed arguments and results by position.
+// The input has no ops of the output's dialects. Functions that the program
+// does not need are removed. The descriptor names the target, and names unnamed
+// arguments and results by position.
 // CHECK-NOT:   @unreached
 // CHECK-LABEL: func.func private @plain
 // CHECK-SAME:    (%{{.*}}: !llvm.ptr, %[[N:.*]]: index) -> index
@@ -83,8 +83,8 @@ module attributes {batch.sizes = {H = 4 : index}} {
 
 // -----
 
-// The number of rows of a parameter is in its source, which nothing else may read.
-// The extent of a ragged tensor is in its list.
+// A source contains the number of rows of a parameter, even if nothing else reads
+// the source. A list contains the extent of a ragged tensor.
 // CHECK-LABEL: func.func private @extents
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[XS:.*]]: i64, %{{.*}}: i64) -> (index, index)
 // CHECK:         %[[NUMBER:.*]] = arith.constant 4 : i64
@@ -137,8 +137,8 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 // -----
 
 // An unknown index is compared with its extent as an unsigned number. If it is out of range,
-// the run ends in an error with the number of its description. So does a constant that is
-// out of range. A constant in range is not compared.
+// the run ends in an error with the number of its description. The same holds for a constant
+// that is out of range. A constant in range is not compared.
 // CHECK-LABEL: func.func private @main(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[X:.*]]: i64, %[[I:.*]]: index, %{{.*}}: i64) -> (i16, i16, i16, f32)
 // CHECK-NOT:     arith.cmpi
@@ -180,7 +180,7 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> f32
 // CHECK:         return
 
-// The descriptor has the dimension and the place of the read for each number.
+// For each number, the descriptor has the dimension and location of the read.
 // CHECK:      \22indices\22:[\22index {} is out of range for dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ:]]:8\22
 // CHECK-SAME: ,\22index {} is out of range for dimension 1 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ]]:8\22
 // CHECK-SAME: ,\22index {} is out of range for dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ+1]]:8\22

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --convert-batch-to-llvm | FileCheck %s
 
-// The extent of a parameter that is a vector is stored 64 bytes before it. The
-// instance program and the inspector compare an index with it.
+// If a parameter is a vector, its extent is stored 64 bytes before the vector.
+// The instance program and the inspector compare an index with it.
 
 batch.source @p : tensor<?xi16> parameter(0)
 

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --convert-batch-to-uprog --split-input-file --verify-diagnostics
 
-// A task needs the operator of its kernel.
+// A recorded kernel has an operator.
 batch.kernel @k() {
   batch.yield
 }
@@ -16,7 +16,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 
 // -----
 
-// A step needs the way in which each operand is read.
+// Each argument of a recorded kernel specifies how a step reads it.
 batch.kernel @k(%i: index) {
   batch.yield
 }
@@ -34,7 +34,7 @@ func.func @main.inspect(%i: index) attributes {batch.inspector} {
 
 // -----
 
-// A step needs the place of each result.
+// Each result of a recorded kernel specifies where a step stores it.
 batch.kernel @k() -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>

@@ -6,7 +6,7 @@
 batch.table @h : tensor<4xf32> group(0)
 batch.source @E : tensor<4xf32> parameter(0)
 
-// The operator gets attributes for the way in which its operands are read.
+// The operator gets attributes that specify how its operands are read.
 batch.kernel @leaf(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @E>},
                    %n: index {batch.read = #batch.read<kind = scalar>},
                    %w: tensor<4x4xf32> {batch.shared, batch.read = #batch.read<kind = shared>, batch.parameter = 1 : i64})
@@ -71,8 +71,8 @@ func.func @main.inspect(%n: index, %hs: !rec.list<!batch.handle>) attributes {ba
 // CHECK:         uprog.for %[[I:.*]] = %{{.*}} to %[[STEPS]] {
 // CHECK:           uprog.plan_step %[[PLAN]][%[[I]]]
 
-// A uniform branch selects the operator of the step's kernel. Kernels have the
-// numbers of the module's order, and one that is not recorded has no case.
+// A uniform branch selects the operator of the step's kernel. Kernels are
+// numbered in module order. A kernel that is not recorded has no case.
 // CASES:         %[[KERNEL:.*]] = uprog.step_kernel %[[STEP:.*]]
 // CASES:         uprog.branch %[[KERNEL]]
 // CASES:         case 0 {
@@ -118,8 +118,8 @@ uprog.operator @swap.rows of @swap(
 
 // -----
 
-// The input contains none of the dialects of the output. Without tasks, the
-// executor selects nothing.
+// The input has no ops of the output's dialects. Without tasks, the executor
+// selects nothing.
 // CHECK-LABEL: uprog.program @run.execute(%{{.*}}: !batch.plan) level(device) attributes {batch.executor} {
 // CHECK-NOT:     case {{[0-9]}}
 // CHECK:         uprog.step_barrier

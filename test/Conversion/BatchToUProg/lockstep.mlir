@@ -16,7 +16,7 @@
 // CHECK:           %[[BLOCK:.*]], %[[ANY:.*]] = batch.next_block %[[LANES]] of %[[LEAST]]#0, %[[LEAST]]#1 since %[[KEYS]]#1
 // CHECK-NEXT:      uprog.condition(%[[ANY]]) %[[BLOCK]] : index
 
-// A step has the lanes that wait for the block.
+// The lanes of a step are those that wait for the block.
 // WAITING:         ^bb0(%[[BLOCK:.*]]: index):
 // WAITING:           %[[ALL:.*]], %[[LIST:.*]] = batch.lane_list %[[LANES:.*]] : memref<?xi32>
 // WAITING:           %[[COUNT:.*]] = uprog.compact %[[LANE:.*]] < %[[ALL]] into %[[LIST]]

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --batch-replicate=level=device | FileCheck %s
 
-// Runs layer after layer, 64 rounds at a time. A recurrence gives each round its own row. The
-// products of all rounds run together, and then the sums of the second recurrence.
+// The loop runs layer after layer, 64 rounds at a time. Each round of a recurrence has its
+// own row. The products of all rounds run together, before the sums of the second recurrence.
 // CHECK-DAG:   uprog.buffer @first.0 : tensor<64x4xf32> copies(2)
 // CHECK-DAG:   uprog.buffer @product.0 : tensor<64x4xf32> copies(1)
 // CHECK-DAG:   uprog.buffer @second.0 : tensor<4xf32> copies(2)
@@ -72,8 +72,8 @@ func.func @main(%W: tensor<4x4xf32> {batch.shared = "W"}, %n: index, %x: tensor<
 
 // -----
 
-// Wavefront order: a wave has a task of each layer, from three rounds. The only
-// barrier is between two waves.
+// Wavefront order: a wave has a task of each layer, and these tasks belong to
+// three rounds. The only barrier is between two waves.
 // CHECK-LABEL: uprog.program @main.instance.all_units
 // CHECK:         uprog.next_round "a loop at {{.*}}" count(%{{.*}})
 // CHECK:         %[[ROUNDS:.*]] = arith.ceildivui %{{.*}}, %c3

@@ -7,7 +7,7 @@
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
 // Loops pass the places of tensors: swapping two tensors costs nothing. A new tensor is
-// stored in a copy whose content is not read any more. A loop with more rounds than the
+// stored in a copy that nothing reads any more. A loop with more rounds than the
 // instance may take does not begin.
 // CHECK:       uprog.buffer @add.0 : tensor<4xf32> copies(3)
 // CHECK-LABEL: uprog.program @fibonacci.instance.all_units(
@@ -184,8 +184,8 @@ func.func @empty(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %n: index)
 
 // -----
 
-// Products with rows of a parameter run ahead, for 64 rounds together, if the rounds
-// of a fold name the rows.
+// If the rounds of a fold select rows of a parameter, products with these rows run
+// ahead, for 64 rounds together.
 // CHECK:       uprog.buffer @input.0 : tensor<64x4xf32> copies(1)
 // CHECK-LABEL: uprog.program @fold.instance.all_units
 // CHECK:         %[[LIST:.*]] = uprog.argument 0 of %{{.*}} : !rec.list<index>
@@ -295,7 +295,7 @@ func.func @skip(%x: tensor<4xf32>, %c: i1, %k: index) -> (tensor<4xf32>, tensor<
 // -----
 
 // A product that is a single number does not run ahead. Neither does one whose
-// result changes in place: its slice would be overwritten by the next rounds.
+// result changes in place, because the next rounds would overwrite its slice.
 batch.kernel @dot(%w: tensor<4xf32> {batch.parameter = 1 : i64, batch.shared}, %x: tensor<4xf32>)
     -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>

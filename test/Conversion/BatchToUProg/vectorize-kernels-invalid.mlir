@@ -11,7 +11,7 @@ batch.kernel @unknown(%x: tensor<4xf32>, %i: tensor<1x1xindex>) -> tensor<4xf32>
 
 // -----
 
-// An operator may belong to no kernel.
+// An operator with the name that the kernel requires may belong to no kernel.
 // expected-error @+1 {{requires symbol name '@k.rows' for its operator, but another symbol uses it; rename that symbol}}
 batch.kernel @k() {
   batch.yield
@@ -22,7 +22,7 @@ uprog.operator @k.rows(%n: index) {
 
 // -----
 
-// Another symbol has the name of the operator.
+// Another symbol may have the name that the operator requires.
 // expected-error @+1 {{requires symbol name '@k.rows' for its operator, but another symbol uses it; rename that symbol}}
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
@@ -148,7 +148,7 @@ batch.kernel @collapse(%a: tensor<?x4xf32>) -> tensor<f32> {
 
 // -----
 
-// All pairs of ragged rows have no batched form.
+// An op over all pairs of ragged rows has no batched form.
 batch.kernel @pairs(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
   // expected-error @+1 {{iterates over two ragged extents; only one of its loops may be ragged}}
@@ -245,7 +245,7 @@ batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A body may read outer tensors, but not a ragged tensor for each row of another one.
+// A body may read outer tensors, but not a ragged one in a loop over ragged rows.
 batch.kernel @captured(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
   %c0 = arith.constant 0 : index
@@ -365,7 +365,7 @@ batch.kernel @size(%m: tensor<?x8xf32> {batch.parameter = 0 : i64, batch.shared}
 
 // -----
 
-// A stride that differs between tasks has no batched form next to such a position.
+// A stride that differs between tasks has no batched form if the position does.
 batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32> {
   // expected-error @+1 {{takes a slice at a position that differs from task to task; make its sizes and strides constant, and make its source a parameter, a ragged tensor or a tensor of static shape into which it fits}}
   %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>
@@ -393,7 +393,7 @@ batch.kernel @ragged_insert(%x: tensor<4xf32>, %r: tensor<?xf32>, %i: index, %n:
 
 // -----
 
-// Elements have types that kernels read and write, also between operations.
+// Elements have types that kernels read and write, even between operations.
 batch.kernel @elements(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{produces elements of unsupported type f8E8M0FNU; kernels support index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64}}
   %s = arith.truncf %x : tensor<4xf32> to tensor<4xf8E8M0FNU>
@@ -403,7 +403,7 @@ batch.kernel @elements(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Rows of slices with two sizes do not correspond to each other.
+// Rows of slices with different computed sizes do not correspond to each other.
 batch.kernel @k(%x: tensor<12xf32>, %t: index, %u: index) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>

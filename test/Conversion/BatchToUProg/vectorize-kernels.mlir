@@ -60,7 +60,7 @@ batch.kernel @node(%hl: tensor<4xf32>, %hr: tensor<4xf32>, %cl: tensor<4xf32>,
   // CHECK: %[[I:.*]] = linalg.matmul {{.*}} ins(%[[CHILDREN]], %{{.*}} : tensor<?x8xf32>, tensor<4x8xf32>) outs(%[[ACC]] : tensor<?x4xf32>)
   %i = linalg.matvec ins(%u, %e : tensor<4x8xf32>, tensor<8xf32>)
                      outs(%acc : tensor<4xf32>) -> tensor<4xf32>
-  // The accumulator is repeated once.
+  // Both products start from the same repeated accumulator.
   // CHECK-NOT: linalg.fill
   // CHECK: %[[F:.*]] = linalg.matmul {{.*}} ins(%[[HL]], %{{.*}} : tensor<?x4xf32>, tensor<4x4xf32>) outs(%[[ACC]] : tensor<?x4xf32>)
   %f = linalg.matvec ins(%uf, %hl : tensor<4x4xf32>, tensor<4xf32>)
@@ -86,9 +86,9 @@ batch.kernel @node(%hl: tensor<4xf32>, %hr: tensor<4xf32>, %cl: tensor<4xf32>,
 
 // The child-sum cell, whose children are ragged rows. Sums over them are
 // segment reductions. The forget gates' matrix product is dense over all rows.
-// Values that are equal for all children of a node are repeated for each. The
-// sum of products is a product on rows and a reduction. Both ragged arguments
-// are combined elementwise, so they share their domain.
+// Values that are equal for all children of a node are repeated for each child.
+// The sum of products is a product on rows and a reduction. Both ragged
+// arguments are combined elementwise, so they share their domain.
 // CHECK-LABEL: uprog.operator @childsum.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
 // CHECK-SAME:    %[[HS:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
@@ -145,7 +145,7 @@ batch.kernel @childsum(%x: tensor<4xf32>, %hs: tensor<?x4xf32>,
 
 // Ragged arguments that no op combines have separate domains, in the order of the
 // arguments. Per-child gates with a matrix stored as [out, in] are one product
-// over all rows, also if the source has the rows last.
+// over all rows, even if the source has the rows last.
 // CHECK-LABEL: uprog.operator @two_domains.rows
 // CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
 // CHECK-SAME:    %[[B:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(1)>},
@@ -456,7 +456,7 @@ batch.kernel @softmax(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A kernel without per-task arguments has one row per task, too.
+// A kernel without per-task arguments also has one row per task.
 // CHECK-LABEL: uprog.operator @constant.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index) -> tensor<?x4xf32>
 batch.kernel @constant() -> tensor<4xf32> {
@@ -535,7 +535,7 @@ batch.kernel @argmax(%x: tensor<4xf32>) -> (tensor<f32>, tensor<index>) {
 // -----
 
 // Importers keep a reduced dimension with extent one, at a constant position of
-// the result. The reduction omits it. An unknown start value omits it, too.
+// the result. The reduction omits it, even in an unknown start value.
 // CHECK-LABEL: uprog.operator @kept.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4x8xf32> {{[^:]*}}, %[[S:[a-z0-9]*]]: tensor<?x4x1xf32>
 batch.kernel @kept(%x: tensor<4x8xf32>, %s: tensor<4x1xf32>)
@@ -573,9 +573,9 @@ batch.kernel @kept(%x: tensor<4x8xf32>, %s: tensor<4x1xf32>)
 
 // -----
 
-// A reduction over a ragged extent and another one reduces first the rows, then the
-// segments. Extents of one next to a ragged one are omitted. As a signed number, true is
-// less than false.
+// A reduction over a ragged and a static extent reduces first the rows, then the
+// segments. Extents of 1 next to a ragged extent are omitted. As a signed number, true
+// is less than false.
 // CHECK-LABEL: uprog.operator @everything.rows
 // CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {{[^:]*}}, %[[P:[a-z0-9]*]]: tensor<?x1x4xi1> {{[^:]*}}, %[[O:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @everything(%a: tensor<?x4xf32>, %p: tensor<?x1x4xi1>) -> (tensor<f32>, tensor<4xi1>) {
@@ -602,7 +602,7 @@ batch.kernel @everything(%a: tensor<?x4xf32>, %p: tensor<?x1x4xi1>) -> (tensor<f
 // -----
 
 // Operations that become a view, a constant or elementwise code: reshapes to
-// known extents, ranks, bits as other elements, tiles.
+// known extents, ranks, bitcasts, and packs into tiles.
 // CHECK-LABEL: uprog.operator @forms.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4x6xf32>
 batch.kernel @forms(%x: tensor<4x6xf32>)

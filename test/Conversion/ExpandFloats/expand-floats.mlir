@@ -2,7 +2,7 @@
 // RUN: batch-opt %s --batch-expand-floats --batch-expand-floats | FileCheck %s
 // RUN: batch-opt %s --batch-expand-floats --canonicalize | FileCheck %s --check-prefix=KEPT
 
-// Two ops round twice, also after folding.
+// Two ops round twice, even after folding.
 // CHECK-LABEL: func.func @each_op
 // CHECK-SAME:    %[[A:.*]]: f16, %[[B:.*]]: f16
 // CHECK-DAG:   %[[A1:.*]] = arith.extf %[[A]] : f16 to f32

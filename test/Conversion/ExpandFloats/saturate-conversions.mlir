@@ -21,8 +21,8 @@ func.func @small(%x: f32) -> i8 {
   return %i : i8
 }
 
-// The greatest number of i32 is not an f32: it is selected as the result if the
-// operand is too large.
+// f32 cannot represent the greatest number of i32. This number is selected as
+// the result if the operand is too large.
 // CHECK-LABEL: func.func @large
 // CHECK-SAME:    %[[X:.*]]: vector<8xf32>
 // CHECK:       arith.constant dense<-2.14748365E+9> : vector<8xf32>

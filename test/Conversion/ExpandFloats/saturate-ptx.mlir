@@ -6,7 +6,7 @@
 // RUN:   gpu-module-to-binary{format=isa})' \
 // RUN:   | FileCheck %s --implicit-check-not=call
 
-// Bounds are one instruction each.
+// Each bound takes one instruction.
 module attributes {gpu.container_module} {
   gpu.module @device {
     // CHECK:      .entry bounded

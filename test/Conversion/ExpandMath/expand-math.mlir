@@ -27,7 +27,7 @@ func.func @exp_scalar(%x: f32) -> f32 {
 
 // -----
 
-// A vector of any rank takes the same operations.
+// The same operations expand an op on a vector of any rank.
 // CHECK-LABEL: func.func @exp_vector
 func.func @exp_vector(%x: vector<12x32xf32>) -> vector<12x32xf32> {
   // CHECK:         arith.select {{.*}} : vector<12x32xi1>, vector<12x32xf32>
@@ -41,7 +41,7 @@ func.func @exp_vector(%x: vector<12x32xf32>) -> vector<12x32xf32> {
 
 // -----
 
-// f64 takes a longer polynomial.
+// f64 requires a longer polynomial.
 // CHECK-LABEL: func.func @exp_double
 func.func @exp_double(%x: vector<8xf64>) -> vector<8xf64> {
   // CHECK:          arith.constant dense<7.100000e+02> : vector<8xf64>
@@ -72,7 +72,7 @@ func.func @tanh_vector(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
-// expm1 doubles the half.
+// expm1 computes half of its result, and doubles it.
 // CHECK-LABEL: func.func @expm1
 // CHECK-SAME:    %[[X:.*]]: f64
 func.func @expm1(%x: f64) -> f64 {
@@ -245,7 +245,7 @@ func.func @integers(%b: vector<4xi8>, %n: vector<4xi8>) -> vector<4xi8> {
 
 // -----
 
-// Comparisons determine whether a number is infinite or NaN, also for numbers of 16
+// Comparisons determine whether a number is infinite or NaN, even for numbers of 16
 // bits.
 // CHECK-LABEL: func.func @classes
 // CHECK-SAME:    (%[[X:.*]]: f16, %[[V:.*]]: vector<4xbf16>)

@@ -74,8 +74,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Device functions get the thread, too. Dimensions other than x have extent
-  // one.
+  // The thread is also an argument of device functions. Dimensions other than x
+  // have extent one.
   // CHECK-LABEL: func.func private @device.emulate
   // CHECK-SAME: (%[[THREAD:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr) -> index
   // CHECK: %[[WORD:.*]] = llvm.getelementptr %[[THREAD]][2]
@@ -97,7 +97,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A copy is one call. The emulator makes both of its checks.
+  // A copy is one call. The emulator checks both of its accesses.
   // CHECK-LABEL: func.func @copy.emulate
   // CHECK: %[[TILE:.*]] = llvm.getelementptr %{{.*}}[16]
   // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(16 : i64)
@@ -110,7 +110,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // No GPU op remains of these.
+  // None of these GPU ops remains.
   // CHECK-LABEL: func.func @rest.emulate
   // CHECK-NOT: atomic
   // CHECK-NOT: nvvm
@@ -145,7 +145,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Reads of them are not checked.
+  // Reads of constants are not checked.
   // CHECK-LABEL: func.func @constant.emulate
   // CHECK: %[[T:.*]] = llvm.mlir.addressof @table.emulate : !llvm.ptr
   // CHECK-NEXT: %[[AT:.*]] = llvm.getelementptr %[[T]][1]
@@ -158,7 +158,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Accesses to memory of the thread are not checked either.
+  // Accesses to the thread's own memory are not checked either.
   // CHECK-LABEL: func.func @own.emulate
   // CHECK: %[[OWN:.*]] = llvm.alloca
   // CHECK-NEXT: llvm.store %{{.*}}, %[[OWN]]

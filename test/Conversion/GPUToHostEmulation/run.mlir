@@ -84,7 +84,7 @@ gpu.module @kernels {
     return
   }
 
-  // Adds up in warps, in blocks, and over the grid.
+  // Sums numbers in warps, in blocks, and over the grid.
   gpu.func @sum(%in: !llvm.ptr<1>, %sums: !llvm.ptr<1>, %out: !llvm.ptr<1>, %control: !llvm.ptr<1>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -144,8 +144,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Rounds to tf32: halves between neighbors, a number closer to one of them,
-  // the largest number, infinity and NaN. Rounds to bf16 below a one.
+  // Rounds to tf32: ties, a number closer to one neighbor, the largest number,
+  // infinity and NaN. Rounds to bf16, next to a one in the same word.
   gpu.func @round(%out: !llvm.ptr<1>) kernel {
     %bits = arith.constant dense<[0x3f801000, 0xbf801000, 0x3f800fff, 0x3f808000, 0x3f818000, 0x7f7fffff, 0x7f800000, 0xffffffff]> : vector<8xi32>
     %one = arith.constant 1.0 : f32

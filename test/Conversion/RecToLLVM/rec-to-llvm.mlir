@@ -248,8 +248,8 @@ func.func @element(%list: !rec.list<i64>, %i: index) -> i64 {
   return %e : i64
 }
 
-// An empty list takes no entry of the pool. The runtime appends, because only it
-// has the capacities of lists: function 12 of its table.
+// An empty list takes no entry of the pool. Function 12 of the runtime appends,
+// because only the runtime has the capacities of lists.
 // CHECK-LABEL: func.func @append
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[N:.*]]: f32) -> i64
 func.func @append(%n: f32) -> !rec.list<f32> {

@@ -37,7 +37,7 @@ func.func @nested(%x: i64, %c: i1) -> i64 {
   return %w : i64
 }
 
-// If a pattern creates other ops of scf, they are lowered too.
+// If a pattern creates other scf ops, these are also lowered.
 // CHECK-LABEL: func.func @several
 // CHECK:         cf.switch
 // CHECK:         cf.cond_br

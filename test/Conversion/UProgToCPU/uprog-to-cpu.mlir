@@ -9,7 +9,7 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 
 // A program becomes a function that each worker of a pool runs. Workers share a
 // run by rows if each worker has many rows, or if there is one worker. Then no
-// worker waits inside.
+// worker waits inside the run.
 // CHECK-LABEL: func.func @main.execute
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64)
 // CHECK-SAME:    attributes {batch.executor}
@@ -31,8 +31,8 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-NOT:           llvm.call
 // CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %[[BEGIN]], %[[END]],
 
-// Otherwise they share each stage, with a barrier only where the code requires
-// one: before the third of four. The step ends in a barrier in any case.
+// Otherwise, workers share each stage, with a barrier only where the code
+// requires one: before the third of four. The step always ends in a barrier.
 // CHECK:             } else {
 // CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[TASKS]], %[[WORKER]], %[[WORKERS]], %{{.*}}, %[[TWO:[a-z0-9_]+]])
 // CHECK:               llvm.call %{{.*}}(%[[CTX]], %[[WORKER]])
@@ -98,8 +98,8 @@ func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i
 // CHECK-LABEL: func.func private @main.execute.1(
 // CHECK-NOT:     @first.rows
 // CHECK:         return
-// One loop finds the least keys, the first of equal ones. Another one lists the
-// numbers for which the condition is true.
+// One loop finds the least keys (the first if several are equal). Another loop
+// lists the numbers for which the condition is true.
 // CHECK-LABEL: func.func @main.execute(
 // CHECK:         scf.while
 // CHECK:           scf.for %[[BLOCK:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[LEAST:.*]] = %c9223372036854775807_i64, %{{.*}} = %c9223372036854775807_i64, %[[WHICH:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
@@ -177,7 +177,7 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
 
 // -----
 
-// A step that a loop carries is an address, too.
+// A step that a loop carries is also an address.
 // CHECK-LABEL: func.func @first_step
 // CHECK:         scf.while : () -> !llvm.ptr {
 // CHECK:           %[[STEP:.*]] = llvm.getelementptr %{{.*}} : (!llvm.ptr, i64) -> !llvm.ptr, i8
@@ -206,7 +206,7 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
-// Each worker runs a share of a program's tasks, at a fixed distance. Numbers and
+// Each worker runs a share of a program's tasks, at a fixed stride. Numbers and
 // steps that the program takes are arguments of its function. The plan is in the
 // context.
 // CHECK-LABEL: func.func private @one(

@@ -16,8 +16,8 @@
 // CHECK:         %[[X0:.*]] = vector.from_elements %{{.*}} : vector<4xf32>
 // CHECK:         %[[X1:.*]] = vector.from_elements %{{.*}} : vector<4xf32>
 
-// The loop runs while any instance runs, and preserves the results of the others. A round
-// ends the run if this is requested, and counts for all instances.
+// The loop runs while any instance runs, and preserves the results of instances that have
+// ended. A round counts for all instances, and ends the run on request.
 // CHECK:         %[[R:.*]]:7 = scf.while (%[[A0:.*]] = %[[X0]], %[[A1:.*]] = %[[X1]], %[[LEFT:.*]] = %[[N]], %[[ACTIVE:.*]] = %[[ALL]], %[[OLD0:.*]] = %{{.*}}, %[[OLD1:.*]] = %{{.*}}, %[[OLD2:.*]] = %{{.*}})
 // CHECK:           %[[MORE:.*]] = arith.cmpi sgt, %[[LEFT]], %{{.*}} : vector<4xi32>
 // CHECK:           llvm.load %{{.*}} atomic monotonic
@@ -30,7 +30,7 @@
 // CHECK:           %[[ANY:.*]] = vector.reduction <or>, %[[GOES]] : vector<4xi1> into i1
 // CHECK:           scf.condition(%[[ANY]]) %[[A0]], %[[A1]], %[[LEFT]], %[[GOES]], %[[NEW0]], %[[NEW1]], %[[NEW2]]
 
-// Instances that have ended do not divide by their numbers.
+// Instances that have ended do not divide by their own numbers.
 // CHECK:           %[[BY:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<4xi1>, vector<4xi32>
 // CHECK:           arith.divsi %{{.*}}, %[[BY]] : vector<4xi32>
 // CHECK-NOT:       arith.select

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --convert-uprog-to-gpu | FileCheck %s
 
-// A program that also runs others keeps its barriers: its stages do not wait. A
-// barrier has the step that it belongs to, for the watchdog. Before or after a
-// loop over steps, it has none.
+// A program that runs other programs keeps its barriers, and its stages do not
+// wait. A barrier passes the number of its step to the watchdog. Before or
+// after a loop over steps, it passes 0.
 // CHECK-LABEL: func.func private @k.rows.stage0(
 // CHECK-SAME:    %{{.*}}: i64, %{{.*}}: i64) {
 // CHECK-NEXT:    return

@@ -22,7 +22,7 @@
 // EIGHT: block [[#]], cluster of 8 [[#]], device [[#]]"
 // FEW: block [[#]], device [[#]]"
 
-// An existing size remains, and is removed if nothing runs on clusters.
+// An existing size remains, but it is removed if nothing runs on clusters.
 // RUN: batch-opt %s --batch-choose-executor="executor=cluster cluster-size=4" | batch-opt --batch-choose-executor=executor=cluster \
 // RUN:   | FileCheck %s --check-prefix=KEPT
 // RUN: batch-opt %s --batch-choose-executor="executor=cluster cluster-size=4" | batch-opt --batch-choose-executor=executor=block \

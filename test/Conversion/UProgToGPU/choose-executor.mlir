@@ -57,7 +57,7 @@ uprog.program @small() level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// There are more weights than a block can keep.
+// The weights exceed the shared memory of a block.
 // ANY:   Executor {{.*}} @medium: executor device
 // SM90:  Executor {{.*}} @medium: executor cluster of 16
 // MANY:  Executor {{.*}} @medium: executor device

@@ -123,8 +123,8 @@
 // LIST:           scf.index_switch
 
 // Threads wait for the results of the kernel, which other threads computed. A
-// thread pushes the number of a lane. All threads copy rows of 15, of which
-// five are together, and wait before depths change and lanes take instances.
+// thread pushes the number of a lane. All threads copy rows of 15 words, in
+// groups of five, and wait before depths change and lanes take instances.
 // STEP:           case 0 {
 // STEP:             func.call @call.rows.stage0(%{{.*}}, %{{.*}}, %c0_i64{{.*}}, %c1_i64{{.*}})
 // STEP-NEXT:        gpu.barrier

@@ -64,7 +64,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // NVIDIA-NEXT:        %[[NOW:.*]] = llvm.load %[[CONTROL]] atomic syncscope("device") acquire
 // NVIDIA-NEXT:        %[[BEYOND:.*]] = arith.subi %[[NOW]], %[[ALL]]
 // NVIDIA-NEXT:        arith.cmpi slt, %[[BEYOND]]
-// The barrier reads the clock every 16 turns.
+// The barrier reads the clock every 16 rounds.
 // NVIDIA:               %[[TURN:.*]] = arith.andi %{{.*}}, %c15_i32
 // NVIDIA-NEXT:          %[[DUE:.*]] = arith.cmpi eq, %[[TURN]], %c0_i32
 // NVIDIA-NEXT:          %[[LOOKS:.*]] = arith.andi %[[DUE]], %{{.*}} : i1
@@ -143,7 +143,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:          llvm.store %[[AT]], %[[PROGRESS]] atomic syncscope("{{device|agent}}") monotonic {alignment = 8 : i64}
 // CHECK-NEXT:        }
 
-// Stages of an operator are also exchanges. The last one is that of the step.
+// Blocks exchange rows at every stage. The last exchange is that of the step.
 // CHECK:             %[[STEP:.*]] = llvm.getelementptr %[[STEPS]][
 // CHECK:             scf.index_switch
 // CHECK-NEXT:        case 3 {

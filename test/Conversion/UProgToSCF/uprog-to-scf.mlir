@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --convert-uprog-to-scf | FileCheck %s
 
-// A loop runs from one number to the next one.
+// A loop runs from its lower bound to its upper bound.
 // CHECK-LABEL: uprog.program @loop
 // CHECK:         %[[LOWER:.*]] = arith.constant 0 : index
 // CHECK:         %[[UPPER:.*]] = uprog.plan_size
@@ -36,8 +36,8 @@ uprog.program @branch(%plan: !batch.plan) level(device) {
   uprog.yield
 }
 
-// The body takes the values that a condition passes. A loop in it is lowered,
-// too.
+// The body takes the values that a condition passes. A loop in the body is
+// lowered, too.
 // CHECK-LABEL: uprog.program @while
 // CHECK:         scf.while : () -> (index, !uprog.step) {
 // CHECK:           %[[NUMBER:.*]] = uprog.plan_size
@@ -112,7 +112,7 @@ uprog.program @numbers(%n: index, %x: f32) level(block) {
   uprog.yield
 }
 
-// The threads of a unit may share these, so the target lowers them.
+// The threads of a unit may share these ops, so the target lowers them.
 // CHECK-LABEL: uprog.program @shared
 // CHECK:         uprog.reduce min
 // CHECK:           uprog.yield %{{.*}}, %{{.*}} : i64, i64
