@@ -45,7 +45,7 @@ batch.kernel @cell(%x: index) -> tensor<4xf32> {
   batch.yield %zero : tensor<4xf32>
 }
 
-// Recorded tasks and traversals have effects: nothing of them is removed.
+// Recorded tasks and traversals have effects, so none of them is removed.
 // CHECK-LABEL: func.func @effects
 // CHECK:         batch.record @cell
 // CHECK:         batch.traverse [@visit]

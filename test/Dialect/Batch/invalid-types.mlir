@@ -25,7 +25,7 @@ func.func @f(%x: f32) {
 
 // -----
 
-// Arguments that are read from a table have the type of its rows.
+// An argument that is read from a table has the type of the table's rows.
 batch.table @t : tensor<8xf32> group(0)
 // expected-error @+1 {{'batch.kernel' op argument #0 expects rows of type 'tensor<4xf32>', but table @t has rows of type 'tensor<8xf32>'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @t>}) {

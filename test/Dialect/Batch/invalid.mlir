@@ -41,7 +41,7 @@ func.func private @f(index {batch.name = 3})
 
 // -----
 
-// Phases count from 0.
+// Phases are numbered from 0.
 // expected-error @+1 {{'batch.kernel' op phase must not be negative}}
 batch.kernel @k() attributes {phase = -1 : i64} {
   batch.yield
@@ -162,7 +162,7 @@ func.func @f(%n: index) {
 
 // -----
 
-// A separate attribute specifies how an operand is read.
+// A #batch.read attribute specifies how an operand is read.
 // expected-error @+1 {{'batch.kernel' op argument #0: 'batch.read' must be a #batch.read attribute on a kernel argument}}
 batch.kernel @k(%x: index {batch.read = "gather"}) {
   batch.yield
@@ -259,7 +259,7 @@ batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = rows, segment
 
 // -----
 
-// Indices count rows of one table or source.
+// A gather reads rows of one table or source.
 // expected-error @+1 {{'batch.kernel' op argument #0 requires 'from', the table or source that it is read from}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather>}) {
   batch.yield
@@ -267,7 +267,7 @@ batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather>}) {
 
 // -----
 
-// Indices may also count lanes' rows of a variable.
+// A gather may also read rows of a variable, one per lane.
 // expected-error @+1 {{'batch.kernel' op argument #0 refers to unknown batch.table, batch.source or batch.variable @k}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @k>}) {
   batch.yield
@@ -349,7 +349,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// The row has a type that rows can have.
+// An element is read from a row of a supported type.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.extract' op has a row of unsupported type 'tensor<4xcomplex<f32>>'}}
   %e = batch.extract %h[%i] : tensor<4xcomplex<f32>>
@@ -478,7 +478,7 @@ batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s floordiv
 
 // -----
 
-// Slots do not come last: vectors are in a row.
+// Slots do not come last, because vectors are in a row.
 // expected-error @+1 {{'batch.table' op has a layout that vectors cannot read; the innermost dimension must hold a multiple of 64 bytes of consecutive elements of a row}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 16, i, s mod 16)>)
 
@@ -627,7 +627,7 @@ module attributes {batch.policy = #batch.policy<eager>} {}
 
 // -----
 
-// A result in the row of an operand has its type.
+// A result in the row of an operand has the type of the operand.
 // expected-error @+1 {{'batch.kernel' op result #0: 'batch.in_place' must be an i64, the number of a kernel argument that is not shared and has the result's type}}
 batch.kernel @k(%x: tensor<4xf32>) -> (tensor<2xf32> {batch.in_place = 0 : i64}) {
   %y = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
@@ -648,7 +648,7 @@ func.func private @f() attributes {batch.copied_bytes = 64 : i64}
 
 // -----
 
-// A wait also reads an element.
+// A wait reads an element, with an index for each dimension of the row.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.await' op requires an index for each of the 2 dimensions of the row, got 1}}
   %e = batch.await %h[%i] number(0) : tensor<4x4xf32>
@@ -657,7 +657,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// The row has a type that rows of tables can have.
+// A wait reads an element of a row of a supported type.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.await' op has a row of unsupported type 'tensor<?xf32>'}}
   %e = batch.await %h[%i] number(0) : tensor<?xf32>
@@ -675,7 +675,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// The table has rows of this type.
+// The table has rows of the type that is read.
 batch.table @t : tensor<8xf32> group(0)
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.await' op reads rows of type 'tensor<4xf32>', but table @t has rows of type 'tensor<8xf32>'}}
@@ -685,7 +685,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// Several regions run concurrently.
+// At least two regions run concurrently.
 func.func @f(%h: !batch.handle) {
   // expected-error @+1 {{'batch.concurrent' op has fewer than two regions}}
   %a = batch.concurrent : !batch.handle {
@@ -696,7 +696,7 @@ func.func @f(%h: !batch.handle) {
 
 // -----
 
-// The results of the regions are those of the op.
+// The regions yield values of the types of the op's results.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.concurrent' op has results of types ('!batch.handle', 'index'), but its regions yield ('!batch.handle', '!batch.handle')}}
   %a, %b = batch.concurrent : !batch.handle, index {
@@ -709,7 +709,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// Rounds that wait concurrently are those of a map.
+// Only rounds of a map can wait concurrently.
 // expected-error @+1 {{'func.func' op 'batch.concurrent_rounds' must be a unit attribute of a rec.map}}
 func.func @f() attributes {batch.concurrent_rounds} {
   return
@@ -717,7 +717,7 @@ func.func @f() attributes {batch.concurrent_rounds} {
 
 // -----
 
-// A number counts the rows of a result.
+// An integer result specifies the number of rows of another result.
 // expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of exactly one result, of type index or signless integer}}
 func.func private @f() -> (tensor<4xf32> {batch.rows = "n"}, tensor<i32> {batch.name = "n"}) attributes {batch.entry}
 

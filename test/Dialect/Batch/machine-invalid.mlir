@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// Results of the entry are in variables.
+// Each result of the entry is in a variable.
 // expected-error @+1 {{'batch.machine' op must not have results; variables store the results of the entry}}
 batch.machine @m() -> i64 {
   batch.block @b {

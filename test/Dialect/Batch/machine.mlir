@@ -20,7 +20,7 @@
 // CHECK:         %[[C:.*]] = batch.top @flag : i1
 // CHECK-NEXT:    batch.branch %[[C]], @main.1, @main.2
 
-// Each of the other terminators of blocks
+// Each of the other terminators that blocks can have
 // CHECK-LABEL: batch.block @main.1 {
 // CHECK-NEXT:    batch.push_jump @main.0 return_to(@main.2)
 // CHECK-LABEL: batch.block @main.2 {
@@ -29,7 +29,7 @@
 // CHECK-LABEL: batch.block @main.3 {
 // CHECK-NEXT:    batch.return
 
-// Canonicalization and CSE keep names. Constants remain in their blocks, an
+// Canonicalization and CSE keep names. Constants remain in their blocks. An
 // unused read is removed, and equal reads become one if nothing is written in
 // between.
 // CLEAN:      batch.machine @main.machine

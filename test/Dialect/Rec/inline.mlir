@@ -12,7 +12,7 @@ func.func private @word(%t: !rec.adt<@Tree>) -> index {
   return %r : index
 }
 
-// A function with a match is inlined, also into the body of a map.
+// A function with a match is inlined, even into the body of a map.
 // CHECK-LABEL: func.func @main
 // CHECK-NOT:     call
 // CHECK:         rec.map %[[T:.*]] in

@@ -56,7 +56,7 @@ func.func @construct(%h: tensor<4xf32>, %hs: !rec.list<tensor<4xf32>>,
   return %nil : !rec.adt<@Tree>
 }
 
-// Handles represent tensors, also in lists.
+// Handles represent tensors, even in lists.
 // CHECK-LABEL: func.func @inspector
 func.func @inspector(%h: !batch.handle, %ns: !rec.list<index>)
     -> !batch.handle {
@@ -77,7 +77,7 @@ func.func @inspector(%h: !batch.handle, %ns: !rec.list<index>)
   return %r : !batch.handle
 }
 
-// A ragged tensor is the list of its rows, also in fields.
+// A ragged tensor is the list of its rows, even in fields.
 // CHECK-LABEL: func.func @ragged
 func.func @ragged(%h: tensor<4xf32>, %hs: tensor<?x4xf32>,
                   %ns: !rec.list<index>) -> tensor<?x4xf32> {
@@ -213,7 +213,7 @@ func.func @list_shaped(%words: !rec.adt<@Words>, %rows: !rec.adt<@Rows>,
   return %r : index
 }
 
-// Handles are elements, too.
+// Handles can also be elements.
 // CHECK-LABEL: func.func @list_shaped_inspector
 func.func @list_shaped_inspector(%rows: !rec.adt<@Rows>)
     -> !rec.list<!batch.handle> {

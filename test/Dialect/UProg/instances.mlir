@@ -20,7 +20,7 @@ uprog.operator @input.rows(%n: index) {
   uprog.yield
 }
 
-// Buffers are memory for tensors, with copies.
+// Buffers are memory for tensors, with one or more copies.
 // CHECK: uprog.buffer @x : tensor<4xf32> copies(2)
 uprog.buffer @x : tensor<4xf32> copies(2)
 uprog.buffer @c : tensor<i1> copies(1)

@@ -47,7 +47,7 @@ uprog.program @constants(%n: index) level(block) {
   uprog.yield
 }
 
-// They see values that are equal in all iterations.
+// These analyses also see values that are equal in all iterations.
 // MOVED-LABEL: uprog.program @invariant
 // MOVED:         arith.muli
 // MOVED-NEXT:    arith.addi

@@ -203,7 +203,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// An attribute has a value that its readers expect.
+// An attribute has a value of the kind that its readers expect.
 // expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.operand' must be a #uprog.operand attribute on an argument of a uprog.operator}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = "gather"}) {
   uprog.yield
@@ -219,7 +219,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// An attribute is only where its readers expect it.
+// An attribute is only on the ops where its readers expect it.
 // expected-error @+1 {{'func.func' op argument #0: 'uprog.operand' must be a #uprog.operand attribute on an argument of a uprog.operator}}
 func.func private @f(tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
 

@@ -178,7 +178,7 @@ uprog.program @tasks(%plan: !batch.plan, %n: index) level(device) {
   uprog.yield
 }
 
-// A program has barriers of its level and of lower levels.
+// A program may have barriers of its own level and of lower levels.
 // CHECK:      uprog.program @cluster() level(cluster) {
 // CHECK-NEXT:   uprog.barrier block
 // CHECK-NEXT:   uprog.barrier cluster
@@ -197,8 +197,8 @@ uprog.program @lowered(%step: !uprog.step, %n: index) level(device) {
 }
 func.func private @kernel(index) attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0>}
 
-// A program of lanes: the loop ends when no lane waits, and may run again by
-// itself.
+// In a program of lanes, the loop ends when no lane waits. Its body may refer
+// to the program itself.
 batch.machine @machine() attributes {cached_tops, frames} {
   batch.block @block {
     batch.return

@@ -80,7 +80,7 @@ for command in (RUN, RUN + ["--json"], ["batch-run", "--help"], OPT, ["batch-opt
         expect("%s, standard output %s" % (" ".join(command[::len(command) - 1]), what),
                code == 1 and line in text and "LLVM ERROR" not in text, code, text)
 
-# Signals while batch-run compiles the model LARGE, which takes seconds.
+# Sends signals while batch-run compiles the model LARGE, which takes seconds.
 os.makedirs("temporary")
 slow = ["batch-run", large, "--params=random:1", "--inputs=random:1,8"]
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
@@ -92,7 +92,7 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
     time.sleep(0.5)
     process.send_signal(number)
     start = time.monotonic()
-    # The compiler also has this pipe: the wait ends when both have ended.
+    # The compiler inherits this pipe, so the wait ends when both processes have ended.
     text = process.communicate()[1]
     took = time.monotonic() - start
     expect("signal %d while it compiles" % number,

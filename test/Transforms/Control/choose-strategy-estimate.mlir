@@ -51,8 +51,8 @@ func.func @main(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"})
 
 // -----
 
-// A loop before the loop that waits has equally many rounds: 10 times 8 and 10 times
-// 1 + 4 operations over 10 waits. Half of the rounds take the branch that waits.
+// A loop before the loop that waits has as many rounds: 10 times 8 and 10 times 1 +
+// 4 operations over 10 waits. Half of the rounds take the branch that waits.
 // CHECK: computes 13 operations between two waits
 func.func private @count(%n: i64) -> i64 {
   %zero = arith.constant 0 : i64

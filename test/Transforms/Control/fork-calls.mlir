@@ -24,7 +24,7 @@ func.func private @plain(%e: f32) -> f32 {
 }
 
 // Two calls run concurrently, together with ops that depend on only one of
-// them. Ops that need neither come first.
+// them. Ops that need neither call come first.
 // CHECK-LABEL: func.func @two
 // CHECK:         %[[N:.*]] = arith.constant 2.0
 // CHECK-NEXT:    %[[R:.*]]:2 = batch.concurrent : f32, f32 {
@@ -47,8 +47,8 @@ func.func @two(%x: !batch.handle, %y: !batch.handle, %i: index) -> f32 {
   return %r : f32
 }
 
-// A conditional waits if a branch does. A conditional that needs the result of
-// another one waits for it, in its branch.
+// A conditional waits if a branch does. A conditional that needs another one's
+// result waits for it, in its own branch.
 // CHECK-LABEL: func.func @chains
 // CHECK:         batch.concurrent : f32, f32 {
 // CHECK-NEXT:      %[[A:.*]] = func.call @grow(%arg0
@@ -145,8 +145,8 @@ func.func @reads(%x: !batch.handle, %i: index, %j: index, %f: f32, %c: i1) -> (f
   return %l, %r : f32, f32
 }
 
-// A read is not a branch: the tasks that it waits for run while the others wait.
-// Calls that do not wait, or that depend on each other, are not branches either.
+// A read is not a branch: its tasks run while the calls wait. Calls that do not
+// wait, or that depend on each other, are not branches either.
 // CHECK-LABEL: func.func @none
 // CHECK-NOT:     batch.concurrent
 func.func @none(%x: !batch.handle, %y: !batch.handle, %i: index) -> (f32, f32, index) {

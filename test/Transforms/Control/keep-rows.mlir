@@ -9,8 +9,8 @@ batch.kernel @cell(%x: tensor<256xf32>) -> tensor<256xf32> {
   batch.yield %x : tensor<256xf32>
 }
 
-// Rows that are read after the wait, including the row that control waits for. Rows
-// of sources always exist.
+// batch.keep lists the rows that are read after the wait, including the row that
+// control waits for. Rows of sources always exist.
 // CHECK-LABEL: func.func @read
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[H:.*]]: !batch.handle, %[[C:.*]]: !batch.handle
 // CHECK:         batch.keep(%[[S]], %[[H]] : !batch.handle, !batch.handle)
@@ -74,7 +74,7 @@ func.func @loop(%start: !batch.handle, %all: !batch.handle, %after: !batch.handl
   return %h, %after : !batch.handle, !batch.handle
 }
 
-// The other side of a conditional does not run.
+// The other side of a conditional does not run, so its rows are not kept.
 // CHECK-LABEL: func.func @choice
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[A:.*]]: !batch.handle, %[[B:.*]]: !batch.handle
 // CHECK:         scf.if

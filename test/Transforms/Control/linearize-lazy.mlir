@@ -4,8 +4,8 @@
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
-// Control waits for an element of a task's result. Recursion that waits is not a
-// traversal. A tensor that no kernel computes exists before the run.
+// Control waits for an element of a task's result. A recursion that waits is not
+// a traversal. A tensor that no kernel computes exists before the run.
 !tree = !rec.adt<@Tree>
 !vec = tensor<4xf32>
 rec.adt @Tree {

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-recursion-to-stack --batch-linearize | FileCheck %s
 
-// Control that already runs in lock step gets no inspector.
+// A program that already runs in lockstep gets no inspector.
 // CHECK:     func.func @main(
 // CHECK:     batch.machine @main.machine
 // CHECK-NOT: batch.inspector

@@ -139,8 +139,8 @@ rec.adt @Tree {
   rec.variant @leaf(n: index)
   rec.variant @node(left: !tree, right: !tree)
 }
-// A child that the program does not visit must not be inspected: the inspector
-// recurses.
+// A child that the program does not visit must not be inspected, so the
+// inspector recurses.
 // CHECK-LABEL: func.func private @leftmost.inspect
 // CHECK-SAME:    attributes {batch.memoized}
 // CHECK:         func.call @leftmost.inspect

@@ -57,8 +57,8 @@ func.func @main(%n: index, %W: !mat {batch.shared = "W"})
 
 // -----
 
-// One recurrence has one layer. A number that it computes remains in it, and so do the
-// reads of the number. An order in the source remains.
+// A single recurrence has one layer. A number that it computes remains in this layer,
+// as do the reads of the number. An order in the source remains.
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>
 // CHECK-LABEL: func.func @main

@@ -36,7 +36,7 @@ uprog.program @chain(%i: index) level(device) {
 
 // -----
 
-// A unit that is ahead may not write a row that another one still reads, in the
+// A unit that is ahead may not write a row that another unit still reads in the
 // previous round. With a second copy, one barrier per round is enough.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
@@ -100,8 +100,8 @@ uprog.program @temporary(%i: index) level(device) {
 
 // -----
 
-// Control reads after a barrier, for writes in any branch. A row that was read
-// before control may not be written in it.
+// A barrier comes before control reads a row that any branch has written, and
+// before a branch writes a row that was read before.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<i1> {
   %c = arith.constant dense<true> : tensor<i1>
   batch.yield %c : tensor<i1>
@@ -142,7 +142,7 @@ uprog.program @reads(%i: index) level(block) {
 
 // -----
 
-// The listed operands of several tasks count, and a slice of a row is that row.
+// A batch reads the operands listed for its tasks. A slice counts as its row.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -163,7 +163,7 @@ func.func @first(%x: tensor<9xf32>, %a: tensor<i32>, %b: tensor<f32>)
       : tensor<i32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
 
-// Rows at places in a ragged list: the places are an operand, and batched code has them.
+// Rows at positions in a ragged list: the positions become an operand of the op.
 // CHECK-LABEL: func.func private @rows_at
 //  CHECK-SAME: (%[[AT:.*]]: tensor<?x1xi32>, %[[E:.*]]: tensor<9x4xf32>)
 //       CHECK:   %[[PLACES:.*]] = tensor.collapse_shape %[[AT]] {{\[\[0, 1\]\]}}
@@ -189,7 +189,7 @@ func.func private @rows_at(%at: tensor<?x1xi32>, %E: tensor<9x4xf32>) -> tensor<
   return %g : tensor<?x4xf32>
 }
 
-// A list of another length is read in place: its places are not those of the
+// A list of another length is read in place: its positions are not those of the
 // loop.
 // CHECK-LABEL: func.func private @of_another_length
 //  CHECK-SAME: (%[[X:.*]]: tensor<?xi32>, %[[AT:.*]]: tensor<?xi32>)

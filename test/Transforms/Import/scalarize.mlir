@@ -38,8 +38,8 @@ func.func @main(%n: tensor<i32> {batch.name = "n"}, %x: tensor<4xf32> {batch.nam
 
 // -----
 
-// A number computed from a tensor remains a tensor, so control waits for it late.
-// A branch on it also waits late.
+// A number computed from a tensor remains a tensor, so control flow waits only
+// for the condition. A branch on such a number also waits only for its condition.
 // CHECK-LABEL: func.func @main
 // CHECK:         scf.while (%{{.*}} = %{{.*}}) : (tensor<f32>) -> tensor<f32>
 // CHECK:           %[[LESS:.*]] = arith.cmpf olt, %{{.*}}, %{{.*}} : tensor<f32>

@@ -5,9 +5,9 @@
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>
 
-// Two gates have their parameters stacked, in one order, and the ops after them
-// run once. The product with another vector remains separate, as does an op
-// that reads one of the gates.
+// The parameters of two gates are stacked in one order, and the ops after the
+// gates run once. The product with another vector remains separate, as does an
+// op that reads one of the gates.
 // CHECK-LABEL: batch.kernel @gates
 // CHECK:         %[[B:.+]] = tensor.concat dim(0) %[[BI:arg[0-9]+]], %[[BF:arg[0-9]+]] : (tensor<16xf32>, tensor<16xf32>) -> tensor<32xf32>
 // CHECK:         %[[W:.+]] = tensor.concat dim(0) %{{.+}}, %{{.+}} : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<32x16xf32>
@@ -36,9 +36,9 @@ batch.kernel @gates(%x: !vec, %c: !vec,
   batch.yield %h, %o : !vec, !vec
 }
 
-// The same parameters for three nodes make three rows, in either way. A constant
-// and a parameter exist once for all. Nodes are arguments, which are not
-// adjacent.
+// Three nodes with the same parameters make three rows, with either option. A
+// constant and a parameter exist once for all. Nodes are arguments, which are
+// not adjacent.
 // CHECK-LABEL: batch.kernel @nodes
 // CHECK:         linalg.contract
 // WEIGHTS-LABEL: batch.kernel @nodes

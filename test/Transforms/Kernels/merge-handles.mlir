@@ -63,7 +63,7 @@ func.func private @visit.inspect(%t: !tree) -> (!batch.handle, !batch.handle, !b
   return %r#0, %r#1, %r#2 : !batch.handle, !batch.handle, !batch.handle
 }
 
-// One case yields different values: nothing is merged. Numbers are not handles.
+// One case yields different values, so nothing merges. Numbers are not handles.
 // CHECK-LABEL: func.func private @choose.inspect
 // CHECK-SAME:    -> (!batch.handle, !batch.handle, index, index)
 func.func private @choose.inspect(%t: !tree, %b: i1)

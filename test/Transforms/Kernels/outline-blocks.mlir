@@ -34,7 +34,7 @@
 // CHECK-NEXT:    batch.push @n, %[[R]]
 // CHECK-NEXT:    batch.jump @both
 
-// A row above it that is also read gets its own variable.
+// A row above the new top that the kernel also reads gets its own variable.
 // CHECK:       batch.block @both {
 // CHECK-NEXT:    %[[TOP:.*]] = batch.top @n
 // CHECK-NEXT:    batch.set @both.n.0, %[[TOP]]

@@ -87,9 +87,9 @@ rec.adt @Out {
   rec.variant @node(left: !out, right: !out, y: !vec)
 }
 
-// Code that no recursive result depends on is an output kernel. Those of the
-// leaf and the node are equal, so there is one. Elementwise code on constants
-// and parameters is copied into it.
+// Code that no recursive result depends on is an output kernel. The output
+// kernels of the leaf and the node are equal, so there is only one. Elementwise
+// code on constants and parameters is copied into it.
 // CHECK:      batch.kernel @encode_output(
 // CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.parameter = 2 : i64, batch.shared},
 // CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
@@ -275,7 +275,7 @@ func.func @scalars(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32>
 
 // -----
 
-// A constant that control reads is computed once: only kernels make rows.
+// Only kernels make rows, so a constant that control reads is computed once.
 // CHECK:       batch.kernel @constant_once() -> tensor<4xf32>
 // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant dense<0.0
 // CHECK-NEXT:    batch.yield %[[ZERO]]
@@ -409,8 +409,8 @@ func.func @main(%n: index, %c: i1, %x: !vec, %W: !mat {batch.shared = "W"},
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 
-// Code that control reads, or that a mark moves to an earlier phase, is a kernel
-// before it.
+// Code whose result control reads, or that a mark moves to an earlier phase, is
+// a kernel before it.
 // CHECK-LABEL: func.func @main
 // CHECK:         batch.invoke
 // CHECK:         scf.if
@@ -488,9 +488,9 @@ func.func @early(%x: tensor<4xf32>, %y: tensor<4xf32>, %k: i32)
 
 // -----
 
-// A history belongs to control: one kernel computes a row, and another one reads the
-// rows together with it. A row of a history at a position known to control is an
-// element.
+// A history belongs to control: one kernel computes a row, and another one reads all
+// rows, including the new one. A row of a history at a position known to control is
+// an element.
 // CHECK:       batch.kernel @[[ROW:.*]](
 // CHECK:         linalg.matvec
 // CHECK:         batch.yield

@@ -40,7 +40,7 @@ func.func @from_zero(%x: tensor<8xf16>) -> tensor<f16> {
   return %y : tensor<f16>
 }
 
-// The whole body computes in f32, also with constants and values from outside. A
+// The whole body computes in f32, even with constants and values from outside. A
 // rounding in the source remains.
 // CHECK-LABEL: func.func @body
 // CHECK-SAME:    %{{.*}}: tensor<8xf16>, %[[F:.*]]: f16

@@ -16,8 +16,8 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// A tensor that is read is computed or an input. The field of an ADT is neither
-// if only the program could construct the ADT, and never does.
+// Each tensor that is read is computed or an input. A field is neither if the
+// program never constructs its variant, and no input contains the ADT.
 rec.adt @Made {
   rec.variant @none()
   rec.variant @some(x: tensor<4xf32>)

@@ -94,7 +94,7 @@ rec.adt @Tree {
   rec.variant @node(kids: !rec.list<!tree>, xs: !rec.list<!vec>)
 }
 
-// Ragged operands are segments of rows by address.
+// Ragged operands are segments of rows that are read by address.
 // CHECK-LABEL: batch.kernel @sum
 // CHECK-SAME:    tensor<?x4xf32> {batch.read = #batch.read<kind = rows, from = @sum_0, segments = true>}
 batch.kernel @sum(%hs: tensor<?x4xf32>) -> !vec {
@@ -144,7 +144,7 @@ func.func @ragged(%t: !tree) -> !vec attributes {batch.entry} {
 
 // -----
 
-// Long rows share slots only with rows of their length.
+// Long rows share slots only with rows of the same length.
 // CHECK-DAG:  batch.table @make_0 : tensor<4xf32> group([[SHORT:[0-9]+]])
 // CHECK-DAG:  batch.table @make_1 : tensor<1024xf32> group([[LONG:[0-9]+]])
 // CHECK-DAG:  batch.table @make_2 : tensor<32x32xf32> group([[LONG]])

@@ -73,8 +73,8 @@ rec.adt @List {
   rec.variant @cons(word: index, rest: !list)
 }
 
-// Calls that differ only in biases are batched together. A table with any number
-// of rows is not a row of a result table, so each table has its function.
+// Calls that differ only in biases are batched together. A parameter with any
+// number of rows is not a row of a result table, so each has its own function.
 // CHECK-LABEL: func.func private @sum(
 // CHECK:       func.func private @sum_0(
 // CHECK-NOT:   func.func private

@@ -56,7 +56,7 @@ func.func @ends(%W: tensor<9x4xf32>, %b: tensor<4xf32>, %p: tensor<2xf32>,
 }
 
 // A whole product moves out of two loops, with the code that it needs. The
-// constant remains in the loop for others.
+// constant remains in the loop for other ops.
 // CHECK-LABEL: func.func @whole(
 // CHECK:         %[[T:.*]] = math.tanh
 // CHECK:         %[[A:.*]] = linalg.matvec ins(%{{.*}}, %[[T]] :

@@ -7,7 +7,7 @@
 // RUN: batch-opt %s --batch-if-to-select --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 
 // Small elementwise branches become straight-line code, in order. A result that
-// is equal in both branches needs no select. Both branches count together.
+// is equal in both branches needs no select. The ops of both branches count.
 
 // CHECK-LABEL: func.func @small(
 // CHECK-SAME: %[[BIT:.*]]: i1, %[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<4xf32>

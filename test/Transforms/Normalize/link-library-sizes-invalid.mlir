@@ -7,7 +7,7 @@ func.func private @nuts.sample(%seed: i32, %chain: i32) -> tensor<7x5xf64>
 
 // -----
 
-// It has another type.
+// The model's function has another type.
 
 // expected-error @+1 {{is called by the library, so its type must be '(tensor<5xf64>) -> (f64, tensor<5xf64>)', optionally with additional arguments}}
 func.func private @log_density(%q: tensor<4xf64>) -> (f64, tensor<4xf64>) {

@@ -17,7 +17,7 @@ module attributes {batch.sizes = {N = 7 : index}} {
   // CHECK-NOT:     10007
   // CHECK:         tensor.dim %{{.*}} : tensor<7x5xf64>
 
-  // Sizes of the model remain its own, and extents become numbers.
+  // Linked functions take sizes from the model, and extents become constants.
   // NINE-LABEL:  func.func private @nuts.sample(
   // NINE-SAME:       -> tensor<9x5xf64> {
   // NINE-NOT:      tensor.dim

@@ -6,12 +6,12 @@
 // DEFAULT: module attributes {batch.sizes = {H = 256 : index, S = 37 : index, V = 100 : index}}
 module attributes {batch.sizes = {H = 256 : index, S = [1009 : index, 37 : index],
                                   V = 100 : index}} {
-  // Placeholders of a size in types become its default.
+  // Types use the default of a size instead of its placeholder.
   // CHECK: func.func private @slots(tensor<37x64xf32>) -> tensor<74xf32>
   // DEFAULT: func.func private @slots(tensor<37x256xf32>) -> tensor<74xf32>
   func.func private @slots(tensor<1009x256xf32>) -> tensor<2018xf32>
 
-  // Fields of ADTs, also in lists. Multiples up to eight follow the size,
+  // Fields of ADTs, even in lists. Multiples up to eight follow the size, and
   // others remain.
   // CHECK: rec.variant @leaf(x: tensor<64xf32>, ys: !rec.list<tensor<512x7xf32>>, z: tensor<2304x99xf32>)
   rec.adt @Tree {

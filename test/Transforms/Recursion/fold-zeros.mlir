@@ -52,7 +52,7 @@ func.func @stays(%M: tensor<4x4xf32>, %U: tensor<4x4xf32> {batch.shared = "U"},
 
 // Zeros are followed through shape ops, sums, choices and reductions, and
 // through products with other values only if infinity is excluded. A gate that
-// only a zero needs is removed with it.
+// only a zero needs is removed with this zero.
 
 // CHECK-LABEL: func.func @follow(
 // CHECK: %[[GATE:.*]] = math.tanh

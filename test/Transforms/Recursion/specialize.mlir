@@ -99,8 +99,8 @@ func.func @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 // -----
 
 // Elements of lists are children, too. Two functions that take one child are
-// replaced together. A test that names a variant with the same name of another
-// ADT leaves this one unchanged.
+// replaced together. A test that names a variant of another ADT with the same
+// name leaves this one unchanged.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: tensor<4xf32>)

@@ -13,8 +13,8 @@ batch.kernel @later(%x: !vec) -> !vec attributes {phase = 1 : i64} {
   batch.yield %x : !vec
 }
 
-// One branch runs one task more than the other. A ghost delays the value of the other
-// one. The ghost is only in the depth of the next task, which reads the value itself.
+// One branch runs one task more than the other. A ghost delays the shorter one's
+// value. It counts only in the depth of the next task, which reads the value itself.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    (%[[C:.*]]: i1, %[[X:.*]]: tensor<4xf32>, %[[H:.*]]: tensor<4xf32>)
 func.func @main(%c: i1, %x: !vec, %h: !vec) -> (!vec, !vec) attributes {batch.entry} {
@@ -58,7 +58,7 @@ batch.kernel @b(%x: !vec, %y: !vec) -> (!vec, !vec) {
   batch.yield %x, %y : !vec, !vec
 }
 
-// Lengths count from the branch on, over fields and over inner branches of equal length.
+// Lengths are counted from the branch, over fields and inner branches of equal length.
 // Two tasks take two ghosts. All depths that read the result read the same ghost.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Item>, %[[H:.*]]: tensor<4xf32>, %{{.*}}: i1)
@@ -145,7 +145,7 @@ func.func private @walk(%x: !vec, %n: index) -> !vec {
 // CHECK-LABEL: func.func @main
 func.func @main(%c: i1, %x: !vec, %h: !vec, %n: index) -> (!vec, !vec, !vec, !vec)
     attributes {batch.entry} {
-  // Different kernels, but equally many
+  // Branches with different kernels, but equally many tasks
   // CHECK-NOT: batch.ghost
   %y = scf.if %c -> !vec {
     %d = batch.depth(%x) : !vec

@@ -101,7 +101,7 @@ uprog.operator @k.rows(%n: index) {
 
 // -----
 
-// Bodies of tensor code consist of such ops, too.
+// Bodies of tensor code also consist of such ops.
 uprog.operator @k.rows(%n: index, %x: tensor<?xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %e = tensor.empty(%n) : tensor<?xf32>
   %y = linalg.map ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>)

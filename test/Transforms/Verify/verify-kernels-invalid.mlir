@@ -19,7 +19,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// This holds in any region.
+// This also holds in any region.
 func.func private @f(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
   %z = scf.if %c -> tensor<4xf32> {
     // expected-error @+1 {{computes a tensor outside of kernels}}

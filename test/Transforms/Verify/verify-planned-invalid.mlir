@@ -70,7 +70,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 
 // -----
 
-// A step needs the way in which each operand is read.
+// Each argument of a recorded kernel specifies how a step reads it.
 batch.kernel @k(%i: index) {
   batch.yield
 }
@@ -82,7 +82,7 @@ func.func @main.inspect(%i: index) attributes {batch.inspector} {
 
 // -----
 
-// A step needs the place of each result.
+// Each result of a recorded kernel specifies where a step stores it.
 batch.kernel @k() -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
@@ -95,7 +95,7 @@ func.func @main.inspect(%d: index) attributes {batch.inspector} {
 
 // -----
 
-// Rows are in existing tables: for results of the inspector.
+// Rows of the inspector's results are in existing tables.
 // expected-error @+1 {{unknown table @t}}
 func.func @main.inspect(%h: !batch.handle) -> (!batch.handle {batch.in_table = @t})
     attributes {batch.inspector} {
