@@ -1,7 +1,7 @@
 # Installs headers, libraries, the CMake package of the compiler, docs and examples.
 # The root CMakeLists.txt includes this after all libraries exist. Exports the libraries
-# in the property BATCH_LIBRARIES and all libraries of the project that they need, except
-# those of the runtime, which has its own package (runtime/CMakeLists.txt).
+# in the property BATCH_LIBRARIES, and the libraries of the project on which they depend.
+# The libraries of the runtime are in a separate package (runtime/CMakeLists.txt).
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)

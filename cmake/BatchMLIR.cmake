@@ -1,13 +1,13 @@
-# BatchMLIR: includes and libraries of all code that uses MLIR.
+# BatchMLIR: include folders and libraries of all code that uses MLIR.
 #
-# By default, it links the shared libraries of MLIR and LLVM. A tool then links in seconds
-# and stays small.
+# By default, this code links the shared libraries of MLIR and LLVM. A tool then links in
+# seconds and stays small.
 #
-# With BATCH_STATIC_MLIR, it links the archives of MLIR. It also links those of LLVM if MLIR
-# was built with them; Debian's MLIR was built with the shared library. Tools then load
-# faster. There is no plugin, because it would load a second MLIR into mlir-opt.
+# With BATCH_STATIC_MLIR, the code links the archives of MLIR. It also links those of LLVM if
+# MLIR was built with them; Debian's MLIR was built with the shared library. Tools then load
+# faster. The plugin is not built, because it would load a second MLIR into mlir-opt.
 #
-# With BATCH_STATIC_LLVM, it links the archives of both, independently of how MLIR was
+# With BATCH_STATIC_LLVM, the code links the archives of both, independently of how MLIR was
 # built. This is for programs that run on machines without LLVM.
 option(BATCH_STATIC_MLIR "Link the archives of MLIR, not its shared library" OFF)
 option(BATCH_STATIC_LLVM

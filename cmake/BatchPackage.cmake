@@ -22,7 +22,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
-# Packages for programs that are built with the libraries.
+# Packages that users need to build programs with the libraries.
 set(llvm "${LLVM_VERSION_MAJOR}")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
     "cmake, g++, libboost-context-dev, liblld-${llvm}-dev, libmlir-${llvm}-dev,"
@@ -35,11 +35,11 @@ file(WRITE "${root}/usr/share/lintian/overrides/batch-compiler"
 "# One package has the tools, and libbatch-runtime, whose version is the ABI's.
 batch-compiler: package-name-doesnt-match-sonames *
 batch-compiler: link-to-shared-library-in-wrong-package *
-# Debian has libMLIR in LLVM's own folder.
+# Debian installs libMLIR in LLVM's own folder.
 batch-compiler: custom-library-search-path RUNPATH /usr/lib/llvm-${llvm}/lib *
-# CPack writes a call in addition to the trigger.
+# CPack writes a call of ldconfig in addition to the trigger.
 batch-compiler: maintscript-calls-ldconfig *
-# README.md refers to the file by this name.
+# README.md refers to the changelog by this name.
 batch-compiler: wrong-name-for-upstream-changelog *
 # The package is not in the Debian archive.
 batch-compiler: initial-upload-closes-no-bugs *

@@ -1,12 +1,14 @@
-"""The page of the Python package's public names: reStructuredText of their docstrings,
-read from the sources, so that neither JAX nor a compiler is needed."""
+"""Writes the docstrings of the Python package's public names as reStructuredText.
+
+Reads them from the sources, so neither JAX nor a compiler is needed.
+"""
 
 import ast
 import inspect
 import os
 import re
 
-# Descriptions of names that the extension defines.
+# Descriptions of the names that the extension defines.
 OF_EXTENSION = {
     "Cancellation": """.. py:class:: Cancellation()
 
@@ -32,15 +34,18 @@ OF_EXTENSION = {
 
 
 def inline(line):
-    """A line of plain text: `code` is code, and a star is a star."""
+    """Returns a line of plain text as reStructuredText: marks `code` and escapes stars."""
     pieces = re.split(r"`([^`]+)`", line)
     return "".join("``%s``" % piece if i % 2 else piece.replace("*", r"\*")
                    for i, piece in enumerate(pieces))
 
 
 def paragraphs(text):
-    """reStructuredText of a docstring, which is plain text: arguments, `name: what it
-    is`, become a list, and what is indented after an empty line, code."""
+    """Returns the reStructuredText lines of a docstring, which is plain text.
+
+    Arguments (`name: description`) become a list. Text that is indented after an empty
+    line becomes code.
+    """
     result, kind = [], "text"
     for line in inspect.cleandoc(text).splitlines():
         field = re.match(r"(\*{0,2}[a-z_]+(?:, \*{0,2}[a-z_]+)*): +(?=\S)", line)
@@ -69,7 +74,7 @@ def indented(lines, depth):
 
 
 def signature(function, skipped=0):
-    """The arguments without their types, of which Sphinx would make links."""
+    """Returns the arguments without their types, because Sphinx would link the types."""
     arguments = function.args
     arguments.args = arguments.args[skipped:]
     for node in ast.walk(arguments):
@@ -79,13 +84,13 @@ def signature(function, skipped=0):
 
 
 def is_overload(node):
-    """Whether this is a type of a function, whose definition follows."""
+    """Returns whether a node is an overload, which precedes the function's definition."""
     return isinstance(node, ast.FunctionDef) and any(
         isinstance(d, ast.Name) and d.id == "overload" for d in node.decorator_list)
 
 
 def entry(node):
-    """A function's, or a class's with its public methods."""
+    """Returns the entry of a function, or of a class with its public methods."""
     text = ast.get_docstring(node, clean=False)
     if isinstance(node, ast.FunctionDef):
         return ".. py:function:: %s%s\n\n%s" % (
@@ -112,14 +117,14 @@ def entry(node):
 
 
 def imported(module):
-    """{name: module of the package that it comes from}."""
+    """Returns {name: module of the package that the name is imported from}."""
     return {a.asname or a.name: node.module[6:] for node in module.body
             if isinstance(node, ast.ImportFrom) and node.module.startswith("batch.")
             for a in node.names}
 
 
 def describe(package):
-    """The entries of all names of a package's __all__."""
+    """Returns a directive with the entries of all names in a package's __all__."""
     def parse(module):
         with open(os.path.join(package, *module.split(".")) + ".py") as file:
             return ast.parse(file.read())
@@ -131,7 +136,7 @@ def describe(package):
         for node in tree.body:
             if getattr(node, "name", None) == name and not is_overload(node):
                 return entry(node)
-            # Another name of what a module of the package defines.
+            # An alias of a name that a module of the package defines.
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and \
                     [getattr(t, "id", None) for t in node.targets] == [name]:
                 return find(node.value.attr, node.value.value.id)

@@ -1,4 +1,4 @@
-"""Sphinx's configuration of the documentation's pages; scripts/site calls it."""
+"""Sphinx configuration of the documentation pages, with which scripts/site calls Sphinx."""
 
 import os
 import re
@@ -24,7 +24,7 @@ html_theme_options = {"top_of_page_buttons": []}
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
-# Links, also to headings, are checked; -W makes what is wrong an error.
+# Check links, including those to headings. With -W, a broken link is an error.
 nitpicky = True
 myst_heading_anchors = 5
 

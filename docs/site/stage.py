@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """stage.py FOLDER: lays out the Markdown files of this tree in FOLDER for Sphinx.
 
-README.md becomes index.md. A link to a page of the site stays one; one to a file of
-examples, benchmarks or docs becomes a download; one to other sources becomes its text.
+README.md becomes index.md. Links to pages of the site remain links. Links to files of
+examples, benchmarks or docs become downloads. Links to other sources become plain text.
 A link without a target is an error, and so is a page of docs that docs/README.md does not
 link. The navigation has the sections of docs/README.md, then the other pages.
 """
@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 DOWNLOADS = ("benchmarks/", "docs/", "examples/")
 
-# Code, which is left alone, and what links are made of.
+# Code, which remains unchanged, and the tokens of links.
 TOKENS = re.compile(r"(?P<fence>^ *```.*?^ *```)|"
                     r"(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))|"
                     r"(?P<link>\]\((?P<target>[^()\s]+)\))|(?P<open>!?\[)|(?P<close>\])",
@@ -27,7 +27,7 @@ TOKENS = re.compile(r"(?P<fence>^ *```.*?^ *```)|"
 
 
 def navigation(pages):
-    """Returns {caption: pages}, in order."""
+    """Returns {caption: pages}, in the order of the navigation."""
     with open(os.path.join(ROOT, "docs", "README.md")) as file:
         sections = re.split(r"^## (.*)\n", file.read(), flags=re.M)
     found = {}
@@ -62,7 +62,7 @@ class Stage:
         shutil.copyfile(os.path.join(ROOT, path), to)
 
     def resolve(self, page, target):
-        """Returns the new target of a link of a page, or None if the link becomes text."""
+        """Returns the new target of a link on a page, or None if the link becomes text."""
         if re.match(r"[a-z]+:|#", target):
             return target
         path, _, anchor = target.partition("#")
@@ -83,13 +83,13 @@ class Stage:
         return path + ("#" + anchor if anchor else "")
 
     def rewrite(self, page, text):
-        """The text of a page with its links as they are in the site."""
+        """Returns the text of a page with the links of the site."""
         pieces, opened, end = [], [], 0
         for token in TOKENS.finditer(text):
             pieces.append(text[end:token.start()])
             end = token.end()
             if token.group("open"):
-                opened.append(len(pieces))  # where it will be
+                opened.append(len(pieces))  # index of this token in `pieces`
             elif token.group("link") and opened:
                 start = opened.pop()
                 target = self.resolve(page, token.group("target"))

@@ -42,7 +42,7 @@ _OF_JAX = {"Forest": "transforms.forest", "Nodes": "transforms.forest",
            "sample": "sampling.sample", "vmap": "transforms.vmap"}
 
 
-if not typing.TYPE_CHECKING:  # type checkers would accept any name
+if not typing.TYPE_CHECKING:  # otherwise, type checkers would accept any name
     def __getattr__(name: str) -> typing.Any:
         if name not in _OF_JAX:
             raise AttributeError(f"module 'batch' has no attribute {name!r}")

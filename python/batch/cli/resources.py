@@ -28,14 +28,14 @@ def take_resources(text, file):
         key = key or quoted
         kind = re.search(
             rf'dense_resource<"?{re.escape(key)}"?>\s*:\s*tensor<((?:\d+x)*)(\w+)>', text[:start])
-        if not kind:  # not used by a constant
+        if not kind:  # no constant uses the resource
             continue
         if kind[2] not in _TYPES:
             raise TextError(f"{file}: error: unsupported element type {kind[2]} of resource "
                             f"'{key}'; expected one of {', '.join(_TYPES)}")
         shape = [int(n) for n in kind[1].split("x")[:-1]]
         try:
-            found = bytes.fromhex(data)[4:]  # the data follows the alignment
+            found = bytes.fromhex(data)[4:]  # the first 4 bytes are the alignment
         except ValueError:
             raise TextError(f"{file}: error: the value of resource '{key}' is not a hexadecimal "
                             "number") from None

@@ -80,7 +80,7 @@ class Scope:
 
 
 class _Tracing(threading.local):
-    """Callbacks of this thread while it traces a function; batch.tracing.functions sets them."""
+    """Callbacks of a thread that traces a function; batch.tracing.functions sets them."""
     construct = decide = None
 
 

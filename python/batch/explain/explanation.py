@@ -38,7 +38,7 @@ class Remark(TypedDict):
 
 
 class Control(TypedDict):
-    """Element of a computed tensor that control flow reads, and its effect."""
+    """Element of a computed tensor that control flow reads, and the effect of reading it."""
 
     file: str | None
     line: int | None
@@ -123,7 +123,7 @@ class Explanation:
                 lines = source_map.lines_in(named)
                 if lines:
                     remark["file"], remark["line"] = lines[-1]
-                else:  # not a source line
+                else:  # the location is not a source line
                     del remark["file"], remark["line"], remark["column"]
             self.remarks.append(cast(Remark, remark))
         self.control = [{"file": remark.get("file"), "line": remark.get("line"),
@@ -234,7 +234,7 @@ class Explanation:
         for number, sums in tasks.items():
             mine = self.batches["block"] == number
             numpy.add.at(sums, places[mine] // width, self.batches["tasks"][mine])
-        # Colors of the blocks with the most tasks.
+        # The blocks with the most tasks get colors.
         order = sorted(self.blocks, key=lambda block: -block["tasks"])
         shown = order if len(order) <= len(_COLOURS) else order[:len(_COLOURS) - 1]
         parts = [(self._label(block), tasks[block["number"]]) for block in shown]

@@ -2,7 +2,7 @@
 
 import numpy
 
-_NAMED = 10  # batches in the legend
+_NAMED = 10  # maximum number of batches in the legend
 
 
 def _up(flushes, reads):
@@ -36,7 +36,7 @@ def _along(count, reads):
             elif places[task] is None and not reads[task]:
                 places[task], following = following, following + 1
             elif places[task] is None:
-                places[task] = 0  # marks the task as visited: other readers share it
+                places[task] = 0  # marks the task as visited, because several tasks may read it
                 work.append((task, True))
                 work += [(r, False) for r in reversed(reads[task])]
     return places

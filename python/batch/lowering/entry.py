@@ -89,6 +89,6 @@ def lower_jaxpr(closed, shared, recursion=None):
 
 
 def _join(text, mark, parts):
-    """Replaces a mark at the end of a list with parts, separated by commas."""
+    """Replaces a mark at the end of a list with comma-separated parts."""
     text = text.replace("(" + mark, "(" + ", ".join(parts))
     return text.replace(mark, "".join(", " + part for part in parts))

@@ -43,7 +43,7 @@ _REFUSED = dict.fromkeys((
     "with_memory_space_constraint"), "") | {
         "rng_uniform": " because it has no seed; use jax.random.uniform",
         "rng_bit_generator": " because its bits depend on the device; use jax.random.bits"}
-# Prefixes of further unsupported primitives: for several devices, and for library kernels.
+# Prefixes of further unsupported primitives: those for several devices, and library kernels.
 _REFUSED_PREFIXES = (
     "all_gather", "all_to_all", "axis_index", "pbroadcast", "pmax", "pmin", "ppermute",
     "precv", "preduced", "psend", "psum", "pvary", "ragged_all_to_all", "reduce_scatter",
@@ -186,7 +186,7 @@ class _Expansion:
         if name == "batch_bound":
             return [self.constant(params["bound"])]
         if name in CONTROL:
-            if name == "cond" and self.is_known(atoms[0]):  # for example, on the platform
+            if name == "cond" and self.is_known(atoms[0]):  # for example, the platform
                 branches = params["branches"]
                 chosen = min(max(int(self.value(atoms[0])), 0), len(branches) - 1)
                 return self.call(equation, branches[chosen], atoms[1:], needed)
@@ -306,7 +306,7 @@ class _Expansion:
         outputs = [v.aval for v in equation.outvars]
         known = None
         if all(is_empty(aval) for aval in outputs):
-            if primitive.name == "broadcast_in_dim":  # zeros() itself uses it
+            if primitive.name == "broadcast_in_dim":  # zeros() itself uses this primitive
                 return None
             function = functools.partial(_zeros, list(map(words_of, outputs)))
         elif any(is_empty(aval) for aval in inputs) and primitive.name in _of_nothing:

@@ -11,8 +11,8 @@ from jax.extend.mlir import ir
 
 from batch.core.errors import LoweringError
 
-# Extent of a symbol: the name of its number, the name of the array with this first extent (the
-# carrier), and the type of that array.
+# Extent that a symbol represents: the name of the number, the name of the array with this first
+# extent (the carrier), and the type of that array.
 Extent = collections.namedtuple("Extent", ["number", "carrier", "aval"])
 
 
@@ -79,7 +79,7 @@ def _comes_from(value, numbers):
 
 
 def take_extents(function, names, carriers):
-    """Replaces extents that a JAX function computes from its numbers with those of arguments.
+    """Replaces the extents that a JAX function computes from numbers with extents of arguments.
 
     The numbers of the symbols `names` are the first arguments. Argument `carriers` + i, not
     counting the numbers, has the extent of the i-th name. Returns the names in the order of

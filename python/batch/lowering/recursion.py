@@ -87,7 +87,7 @@ def _paths(lowering, arms, names, types, inputs, depth=0):
         taken = [arm for arm in arms if arm.path[depth][2] == variant._number]
         known = dict(names)
         known.update(((key, name), field) for name, field in zip(variant._names, fields))
-        lowering.opened[value] = fields  # in this case only
+        lowering.opened[value] = fields  # valid only in this case of the match
         return _paths(lowering, taken, known, types, inputs, depth + 1)
 
     return _match(lowering, value, data, types, case)

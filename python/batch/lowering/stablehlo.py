@@ -21,8 +21,8 @@ _BYTECODE = b"ML\xefR"
 _DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "sdy")
 
 
-# Operations that return an operand unchanged if it has the type of the result, with the number of
-# that operand.
+# Operations that return an operand unchanged if it has the type of the result, each with the number
+# of that operand.
 _WHOLE = {"stablehlo.slice": 0, "stablehlo.dynamic_slice": 0,
           "stablehlo.dynamic_update_slice": 1, "stablehlo.reshape": 0,
           "stablehlo.real_dynamic_slice": 0, "stablehlo.dynamic_reshape": 0}
@@ -115,7 +115,7 @@ def _hide_conversions(operation):
         convert.operands[0] = hidden.results[0]
 
 
-# Operations that read indices, with the number of the first index operand.
+# Operations that read indices, each with the number of the first index operand.
 _INDICES = {"stablehlo.dynamic_slice": 1, "stablehlo.dynamic_update_slice": 2,
             "stablehlo.gather": 1}
 
@@ -134,7 +134,7 @@ def _bound_indices(operation):
 
 
 def _at_most(value, limit, user):
-    """Returns the minimum of a value and a number, computed before `user`.
+    """Emits the minimum of a value and a number before `user`, and returns it.
 
     A value without a static shape is returned unchanged.
     """
@@ -306,7 +306,7 @@ def _hint(name):
 
 
 def signless(text):
-    """Returns the module of a text with signless types, or None if no type is unsigned.
+    """Returns the module of a text, with signless types, or None if no type is unsigned.
 
     Operations specify the signedness. Casts from a type to itself are removed.
     """

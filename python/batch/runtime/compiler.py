@@ -115,7 +115,7 @@ def _shrink(folder, cached):
     names = set(os.listdir(folder))
     for name in names:
         base, kind = os.path.splitext(name)
-        with contextlib.suppress(OSError):  # removed by another process
+        with contextlib.suppress(OSError):  # another process may have removed the file
             state = os.stat(os.path.join(folder, name))
             if kind == ".so":
                 entries.append((state.st_mtime, state.st_size, name))

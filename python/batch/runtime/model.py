@@ -64,7 +64,7 @@ class Model:
         self.arguments: list[Field] = self._model.arguments
         self.outputs: list[Field] = self._model.outputs
         self._variants = self._model.variants
-        # Maps a data type to whether its nodes have at most one parent, and its arity or -1.
+        # Maps each data type to (whether its nodes have at most one parent, its arity or -1).
         self._declared = {adt["name"]: (adt.get("kind") in ("tree", "sequence"),
                                         adt.get("arity", -1))
                           for adt in json.loads(self._model.descriptor)["adts"]}

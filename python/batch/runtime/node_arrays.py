@@ -272,7 +272,7 @@ def join_forests(model, parts):
 
 
 def _joined(columns, firsts):
-    """Concatenates the rows of columns; `firsts` is added to the numbers of nodes."""
+    """Concatenates the rows of columns. `firsts`: for node numbers, an offset for each column."""
     arrays = [array if firsts is None else array + first
               for (array, _), first in zip(columns, [None] * len(columns)
                                            if firsts is None else firsts)]

@@ -46,7 +46,7 @@ class Text:
         return TextError(f"{self.file}:{line}:{column}: error: {message}")
 
     def tokens(self, at=0):
-        """Yields (position, token), from a position on, without white space and comments."""
+        """Yields (position, token) from position `at` on; skips white space and comments."""
         return _tokens(self.text, at)
 
     def next(self, at):
@@ -100,7 +100,7 @@ class Text:
 
 
 def _attributes(text, start, end):
-    """Returns the attributes of a dictionary: name → text, which includes the name."""
+    """Returns {name: text} of the attributes in a dictionary. A text includes the name."""
     found = {}
     for first, last in text.split(start, end):
         part = _on_a_line(text.text[first:last])

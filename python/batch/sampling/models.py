@@ -89,7 +89,7 @@ class Model:
         import numpyro
         from numpyro.infer import init_to_uniform
         from numpyro.infer.util import initialize_model
-        # JAX caches the conversion of a NumPy array, and other code may have cached a 32-bit one.
+        # JAX caches conversions of NumPy arrays, and other code may have cached one to 32 bits.
         args, kwargs = jax.tree.map(
             lambda leaf: leaf.copy() if isinstance(leaf, numpy.ndarray) else leaf,
             (args, kwargs))
@@ -111,14 +111,14 @@ class Model:
                                  for trees in (positions, gradients))
 
             def log_density(q):
-                with numpyro.validation_enabled(False):  # the starts are valid
+                with numpyro.validation_enabled(False):  # the starting points are valid
                     return -jnp.asarray(info.potential_fn(unravel(q)), jnp.float64)
 
             vector = jax.ShapeDtypeStruct(starts.shape[1:], jnp.float64)
             self.density, _ = _trace(jax.value_and_grad(log_density), vector)
             self.values, self.tree = _trace(
                 lambda q: info.postprocess_fn(unravel(q)), vector)
-            # Values that NumPyro draws once, such as starts of parameters.
+            # Values that NumPyro draws once, such as initial values of parameters.
             drawn = [[value for value in trace.constants
                       if isinstance(value, jax.core.Tracer)]
                      for trace in (self.density, self.values)]

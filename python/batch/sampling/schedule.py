@@ -2,8 +2,8 @@
 
 import numpy
 
-# Bits of a warm-up transition: it fits the step size, the mass matrix includes its position, it
-# ends a window, and the step size becomes the average of earlier step sizes.
+# Bits of a warm-up transition, in this order: it fits the step size; the mass matrix includes its
+# position; it ends a window; the step size becomes the average of earlier step sizes.
 _STEP, _SEES, _ENDS, _AVERAGES = 1, 2, 4, 8
 
 

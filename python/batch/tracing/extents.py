@@ -27,7 +27,7 @@ def extents_of(avals, equations=()):
 def _extents_in(equations):
     found = []
     for equation in equations:
-        is_map = equation.primitive.name == "batch_map"  # its results have its own extent
+        is_map = equation.primitive.name == "batch_map"  # the map declares its results' extent
         for atom in (*equation.invars, *(() if is_map else equation.outvars)):
             found += atom.aval.shape
         for name, value in equation.params.items():

@@ -11,7 +11,7 @@ from batch.runtime.binding import Bound
 STRUCTURE = ("batch_call", "batch_open", "batch_construct", "batch_list", "batch_map",
               "batch_fold", "batch_length", "batch_paths")
 CONTROL = ("while", "scan", "cond", *STRUCTURE)
-# Primitives that only call a function, with the parameter that stores the function.
+# Primitives that only call a function, each with the parameter that stores the function.
 CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "call": "call_jaxpr",
           "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
           "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr",
@@ -71,9 +71,9 @@ def evaluate(equations, known, results):
 
 
 def _folds_wrongly(equation):
-    """Returns whether JAX would fold a conversion with NumPy, which wraps around.
+    """Returns whether JAX would fold a conversion with NumPy.
 
-    Numbers that are out of range wrap around. JAX folds conversions of literals, and arguments
+    In NumPy, out-of-range numbers wrap around. JAX folds conversions of literals, and arguments
     of an inner jit become literals.
     """
     return equation.primitive.name == "convert_element_type" and \

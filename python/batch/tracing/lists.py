@@ -149,7 +149,7 @@ def _walk(name, function, init, values):
         body._declared = "init"
     if not body.explore(root_frame()):
         give_up(body.unknown)
-    body.function = body._build = None  # both refer to tracers, and all paths are traced
+    body.function = body._build = None  # frees their tracers; all paths are traced
     closure = _close(body)
     operands = [value._tracer if isinstance(value, ListValue) else value
                 for value in values]

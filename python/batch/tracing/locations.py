@@ -67,7 +67,7 @@ def user_location(traceback=None):
 
 
 def unknown_extent(equation):
-    """Returns the error for an equation that requires a static extent although extents differ."""
+    """Returns the error for an equation that requires static extents but has differing ones."""
     types = ", ".join(atom.aval.str_short() for atom in equation.invars)
     return LoweringError(f"{describe_place(equation)}{equation.primitive.name} of {types} is not "
                          "supported for extents that differ between instances; process the rows "

@@ -100,7 +100,7 @@ def advance(script, first, asked):
 
 
 def give_up(error):
-    """Ends the run of a function with a call of unknown result type, by raising `error`."""
+    """Raises `error`, to end the run of a function at a call whose result type is unknown."""
     if state.frames:
         state.frames[-1].unknown = error
     raise error

@@ -42,7 +42,7 @@ def _primitive(name, results, kinds_out=None):
             "@batch.function; apply them to functions of arrays")
 
     def each(values, dims, **params):
-        """Maps one lane after another; independent lanes still run together."""
+        """Maps the lanes with a loop. Lanes that are independent still run together."""
         if kinds_out is None or any(kinds_out(**params)):
             refuse()
         mapped = [jnp.moveaxis(value, dim, 0) for value, dim in zip(values, dims)

@@ -29,7 +29,7 @@ _FEW = 64  # maximum number of row counts that are tried one after another
 
 
 class _State(threading.local):
-    is_traced = answer = None  # functions of a scope and of a Question; set by the tracing code
+    is_traced = answer = None  # is_traced(scope), answer(question); set by the tracing code
 
 
 question_state = _State()
@@ -216,7 +216,8 @@ def _hook(name):
     def asked(self, other):
         if _is_traced(self):
             frame = _user()
-            # Calls compare their arguments with earlier ones; `max` and `min` use no equality.
+            # An equality test in a call is not a question: caches compare the arguments with
+            # earlier ones. `max` and `min` test no equality.
             if frame and not (name in ("__eq__", "__ne__") and
                               _instruction(frame).startswith("CALL")):
                 answer = _compare(name, self, other)

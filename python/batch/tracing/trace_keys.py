@@ -34,7 +34,7 @@ class Trace:
         return tuple(map(_value_key, self.constants))
 
     def jit(self, mapped=False):
-        """Returns the jitted function of constants and arguments; `mapped` maps the arguments."""
+        """Returns a jitted function of constants and arguments. `mapped`: map it over arguments."""
         jaxpr = self.jaxpr  # excludes `self`, so that its constants can be freed
 
         def function(constants, *arguments):

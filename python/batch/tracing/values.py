@@ -207,7 +207,7 @@ class Frame:
     def __init__(self, script, root):
         self.script, self.asked, self.decided = script, [], {}
         self.root, self.number = root or self, next(_frame_numbers)
-        self.keys = {}  # (key, tracer) of identified values, by id of the tracer, which stays alive
+        self.keys = {}  # id of a tracer → (key, tracer), of identified values; keeps tracers alive
         self.unknown = None  # error that ends this run even if user code catches it
         # State of a whole function, stored in its root frame; dims and lists are keyed by list.
         self.dims, self.lists, self.symbols = {}, {}, 0

@@ -91,7 +91,7 @@ def argument_aval(leaf):
 
 
 def instance_type(aval, axis=UNMAPPED):
-    """Returns the shape of an argument for one instance, its dtype, and whether it is weak."""
+    """Returns an argument's shape for one instance, its dtype, and whether its type is weak."""
     dtype = aval.dtype if is_key(aval) else \
         jax.dtypes.canonicalize_dtype(aval.dtype)
     shape = aval.shape if axis is UNMAPPED else aval.shape[:axis] + aval.shape[axis + 1:]

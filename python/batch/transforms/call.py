@@ -96,7 +96,7 @@ class Call:
             if axis is UNMAPPED:
                 array = array[0]
                 if isinstance(array, numpy.ndarray):
-                    array = array.copy()  # not a view of the array of all instances
+                    array = array.copy()  # instead of a view of the array of all instances
             elif isinstance(array, Nodes):
                 placed.append(array)
                 continue

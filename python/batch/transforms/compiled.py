@@ -72,7 +72,7 @@ class Compiled:
         self.results = [atom.aval for atom in closed.jaxpr.outvars]
         self.depends = depends_on_mapped(closed.jaxpr, [not is_shared for is_shared in shared])
         is_there = [not is_empty(v.aval) for v in closed.jaxpr.invars]
-        # Positions of the model's parameters and arguments; it has no empty arrays.
+        # Positions of the model's parameters and arguments. A model has no empty arrays.
         self._parameters = [i for i, there in enumerate(is_there) if there and shared[i]]
         self._arguments = [i for i, there in enumerate(is_there) if there and not shared[i]]
         self._plain = [is_plain(dtype) for dtype in self.dtypes]
@@ -139,7 +139,7 @@ class Compiled:
         changing = [*[leaves[i] for i in self._parameters], *self._changing]
         key = tuple([(id(value), getattr(value, "version", 0)) for value in changing])
         with self._lock:
-            known = self._bound.get(key)  # its arrays are alive and do not change
+            known = self._bound.get(key)  # arrays of a bound model are alive and do not change
             if known:
                 self._bound.move_to_end(key)
                 return known[1]
@@ -149,7 +149,7 @@ class Compiled:
         given.update(self._constants)
         keeps = keeps and all(isinstance(value, (jax.Array, Bound))
                               for value in given.values())
-        # Runs without the lock, because a JAX array may wait for a callback that needs the lock.
+        # The lock is not held here: a JAX array may wait for a callback that needs the lock.
         values = [value.value if isinstance(value, Bound) else value
                   for value in given.values()]
         function = model.bind(
@@ -180,7 +180,7 @@ class Compiled:
             given = self._given(leaves, axes, size)
             try:
                 outputs = function.run(size, *given, bits=True)
-            except TypeError:  # arrays on several devices, or deleted; JAX raises its own error
+            except TypeError:  # arrays are deleted or on several devices; JAX raises its own error
                 given = self._given(leaves, axes, size, as_they_are=False)
                 outputs = function.run(size, *given, bits=True)
         return self.from_runtime(outputs)
@@ -226,7 +226,7 @@ class Compiled:
             except FloatingPointError as error:
                 error.add_note("of " + where)
                 raise
-            except Exception:  # JAX cannot run it
+            except Exception:  # JAX cannot run the instance
                 return
 
     def arguments(self, leaves):
@@ -264,7 +264,7 @@ class Compiled:
                 not all(is_plain(aval.dtype) and not is_empty
                         for aval, is_empty in self._words):
             return False
-        # Without x64, JAX narrows 64-bit results, even if the function returned them.
+        # Without x64, JAX narrows 64-bit results, which the native call does not support.
         types = [shaped_array(array.shape, array.dtype,
                               bool(getattr(aval, "weak_type", False)))
                  for array, aval in zip(outputs, self.results)]

@@ -26,7 +26,7 @@ class Function(Defined, Generic[P, R]):
 
     def __init__(self, function: Callable[P, R], scope: Scope) -> None:
         super().__init__(function, scope)
-        # Functions for one instance; the key marks the data arguments.
+        # Functions for one instance. Keys specify, by argument, whether it is a data value.
         self.single_instance: dict[tuple[bool, ...], Mapped[Any]] = {}
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:

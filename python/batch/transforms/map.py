@@ -31,7 +31,7 @@ from batch.transforms.reader import Here, Thread
 from batch.transforms.vmap import Mapped, data_of
 
 R = TypeVar("R")
-# Limit on the results that wait for an earlier one, as a multiple of the lanes.
+# Limit on the results that wait for an earlier one, as a multiple of the number of lanes.
 _WINDOW = 16
 _MOST_LANES = 2 ** 30 - 1  # the capacity of a stream is twice that
 
@@ -100,7 +100,7 @@ class _Results(collections.abc.Generator):
         self._results, self._readers = results, readers
 
     def send(self, value):
-        # The reader's thread would wait for itself.
+        # Otherwise, the reader's thread would wait for itself.
         if any(reader.is_here() for reader in self._readers):
             raise ValueError("generator already executing")
         return self._results.send(value)
@@ -139,7 +139,7 @@ def _batches(reader, mapped, count, ordered):
         taken = [reader.pop() for _ in range(min(count, len(reader)))]
         if not taken:
             return reader.finish()
-        reader.want(count)  # the reader continues while these run
+        reader.want(count)  # the reader continues while the taken elements run
         leaves, call = mapped._checked(
             (Forest(kind, taken, f"xs[{{{first}}}]"),), {})
         outputs = call.compiled.run(call.words_of(leaves), call.axes, call.size)
@@ -189,7 +189,7 @@ def _stream(reader, mapped, lanes, ordered):
                 reader.wait()
                 continue
             numbers = stream.take()
-            if not numbers:  # woken by a new element
+            if not numbers:  # a new element woke this thread
                 continue
             taken += len(numbers)
             # The next take() writes to the same memory.
@@ -308,7 +308,7 @@ def map(f: Callable[..., Any], xs: Any, lanes: int = 64, *, ordered: bool = True
         strategy = "lockstep"
     try:
         mapped = _mapped(f, lanes, threads, strategy, stack_depth)
-    except TypeError:  # a function that cannot be hashed
+    except TypeError:  # f is not hashable
         mapped = _mapped.__wrapped__(f, lanes, threads, strategy, stack_depth)
     if has_data:
         if isinstance(xs, Forest):

@@ -33,8 +33,8 @@ def vmap_by_jax(compiled, axes, size):
                     axis_size=size)
 
 
-# Call of a compiled function on arrays, with keys as words. The first dimension of results
-# is the instances.
+# Call of a compiled function on arrays, with keys as words. The first dimension of each result
+# indexes the instances.
 vmap_p = core.Primitive("batch_vmap")
 vmap_p.multiple_results = True
 
@@ -53,7 +53,7 @@ def _(*leaves, compiled, axes, size):
 
 
 def _lower(context, *values, compiled, axes, size):
-    _ = compiled.model  # raises errors here, not in the callback
+    _ = compiled.model  # compiles here, so that errors are not raised in the callback
     specs = [jax.ShapeDtypeStruct(out.shape, out.dtype) for out in context.avals_out]
 
     def run(*leaves):

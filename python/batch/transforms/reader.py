@@ -89,7 +89,7 @@ class Thread:
             if not self._is_closed:
                 self._error = error
             self._changed.notify_all()
-        if self._is_closed and isinstance(error, Exception):  # no caller receives it
+        if self._is_closed and isinstance(error, Exception):  # no caller receives the error
             sys.unraisablehook(_Unraised(type(error), error, error.__traceback__,
                                          "Exception ignored in an iterator of batch.map", None))
         error = None  # its traceback refers to this frame
@@ -155,7 +155,7 @@ class Thread:
             del error
 
     def close(self):
-        """Ends the thread, after next() returns if it blocks."""
+        """Ends the thread. If next() blocks, the thread ends once next() returns."""
         if os.getpid() != self._process:
             return
         with self._changed:

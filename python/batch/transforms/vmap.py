@@ -69,7 +69,7 @@ def data_of(function: Callable[..., Any]) -> tuple[dict[str, Data | List], tuple
 class Mapped(Generic[R]):
     """A function over all instances, compiled once for each kind of arguments.
 
-    Its results have the structure of the function's, and a first axis of instances.
+    Its results have the structure of the function's results, and the axes of out_axes.
     """
 
     def __init__(self, function: Callable[..., R], in_axes: PyTree, out_axes: PyTree,

@@ -15,10 +15,10 @@ from jax.extend import core
 from batch.lowering.expansion import rule
 from batch.lowering.rules.reduce import greatest, least
 
-# Maximum number of elements of an array in which rows with unknown numbers are found by comparison.
-# A comparison selects N * K * W elements, each in about 0.3 ns (0.7 ns if instances run singly).
-# In larger arrays, updates run one by one: K rounds of a loop, at about 20 ns each, and 30–90 ns in
-# lockstep.
+# Maximum number of elements of an array whose rows are found by comparison if their numbers are
+# unknown. A comparison selects N * K * W elements, each in about 0.3 ns (0.7 ns if instances run
+# singly). In larger arrays, updates run one by one: K rounds of a loop, each in about 20 ns, or in
+# 30–90 ns in lockstep.
 _MOST_COMPARED = 128
 
 
@@ -32,7 +32,7 @@ def _signed(indices, module):
 
 
 class _Rows:
-    """Scatter in terms of rows.
+    """Operands of a scatter, as rows.
 
     operand: the arrays, [B, N, W].
     updates: the updates, [B, K, W].
@@ -50,7 +50,7 @@ class _Rows:
         sizes = [1] * rank  # shape of an update
         for axis, position in zip(window, dnums.update_window_dims):
             sizes[axis] = updates.shape[position]
-        # Axes of the update indices, with those of the batch first.
+        # Axes of the indices: first those of the batch, then those that number the updates.
         of_batch = list(dnums.scatter_indices_batching_dims)
         of_update = [axis for axis in range(indices.ndim - 1) if axis not in of_batch]
         outer = [axis for axis in range(updates.ndim)
@@ -73,7 +73,7 @@ class _Rows:
                 begin = module.clip(begin, indices.dtype.type(0), last)
             self.begins.append(begin)
             self.inside = self.inside & (begin >= 0) & (begin <= last)
-        # A row has the axes along which all updates have the extent of the operand.
+        # A row spans the axes along which every update has the extent of the operand.
         self.rows = [axis for axis in range(rank) if axis not in batching and (
             axis in places or sizes[axis] < operand.shape[axis])]
         self.columns = [axis for axis in range(rank)
@@ -93,7 +93,7 @@ class _Rows:
         inside = self.inside.reshape((batch, count) + (1,) * (number.ndim - 2))
         self.numbers = module.where(
             inside, number, indices.dtype.type(-1)).reshape(batch, -1)
-        # With a single axis, a number that is out of range matches no row.
+        # With a single axis, an out-of-range number matches no row, so it needs no -1.
         is_one = self.rows == list(places) and len(places) == 1 and sizes[places[0]] == 1
         self.any_numbers = self.begins[0] if is_one else self.numbers
         self.updates = updates.transpose(
@@ -102,7 +102,7 @@ class _Rows:
         self.operand = operand.transpose(self.order).reshape(batch, self.count, width)
 
     def result(self, rows):
-        """Returns the array with these rows."""
+        """Returns these rows as an array of the operand's shape."""
         shape = [self.shape[axis] for axis in self.order]
         return rows.reshape(shape).transpose(numpy.argsort(self.order))
 
@@ -110,7 +110,7 @@ class _Rows:
 # --- known rows -------------------------------------------------------------------------
 
 def _table(numbers, count, most):
-    """Returns a table with the positions of the updates of each row, and the row of each line.
+    """Returns a table of the positions of each row's updates, and the row of each table line.
 
     Lines are padded with len(numbers). A row with more than `most` updates has several lines.
     """

@@ -82,7 +82,7 @@ def _(out, x, y):
 
 
 def _common(x, y):
-    """Returns the operands of a comparison in the type in which to compare them.
+    """Returns the operands of a comparison, cast to the type in which they are compared.
 
     If both are of one kind and only one has dimensions, its type is used.
     """
@@ -149,7 +149,7 @@ def _(out, condition, x, y):
 
 @rule("linear")
 def _(out, x, weight, bias=None):
-    if math.prod(x.shape[:-1]) == 1:  # a vector: the matrix is read as stored
+    if math.prod(x.shape[:-1]) == 1:  # for a vector, read the matrix as it is stored
         result = (weight @ x.reshape(-1)).reshape(out.shape)
     else:
         result = lax.dot_general(x, weight, (((x.ndim - 1,), (1,)), ((), ())))
@@ -222,7 +222,7 @@ def getitem(out, values, index):
     return values[index]
 
 
-# Scalars that may be indices, and assertions about their ranges, which are ignored.
+# Scalars that may be indices. Assertions about their ranges are ignored.
 rule("_local_scalar_dense")(lambda out, x: x)
 for _name in "_assert_async", "_assert_scalar", "_assert_tensor_metadata":
     rule(_name)(lambda out, *_, **__: None)

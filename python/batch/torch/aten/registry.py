@@ -1,4 +1,4 @@
-"""Registry of rules that compute with JAX the PyTorch operations left by torch.export.
+"""Registry of rules. A rule computes, with JAX, a PyTorch operation that torch.export leaves.
 
 A rule receives `out`, the PyTorch description of the result (shape and dtype), or a list of
 descriptions for several results. It also receives the arguments of the operation, except those that

@@ -36,7 +36,7 @@ def _(out, x, axes):
 
 @rule("cat")
 def _(out, values, axis=0):
-    # Legacy rule of PyTorch: an empty vector concatenates with tensors of any shape.
+    # Legacy rule of PyTorch: an empty vector can be concatenated with tensors of any shape.
     values = [as_type(v, out.dtype) for v in values
               if v.shape != (0,) or len(out.shape) == 1]
     return jnp.concatenate(values, axis)
