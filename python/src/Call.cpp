@@ -14,7 +14,7 @@ using namespace batch::python;
 
 namespace {
 /// Session from a list of idle sessions, or a new one if the list is empty. The
-/// destructor adds it to the list.
+/// destructor adds the session to the list.
 class BorrowedSession {
 public:
   BorrowedSession(nb::handle idle, nb::handle make)

@@ -323,7 +323,7 @@ bool Column::addFloat(nb::handle value) {
     write(number);
     return true;
   }
-  // NumPy scalars of other types.
+  // Read NumPy scalars of other types through the buffer protocol.
   Buffer buffer(value);
   if (!buffer || buffer->ndim != 0)
     return false;

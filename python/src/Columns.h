@@ -57,11 +57,11 @@ public:
   }
   int lists() const { return static_cast<int>(offsets.size()); }
 
-  /// Adds a value that has no nodes.
+  /// Adds a value that contains no nodes.
   void add(nanobind::handle value, ColumnUser &user);
 
   /// Adds nodes by their numbers. The length of a list precedes its elements.
-  /// Returns the end of the numbers that it has read.
+  /// Returns a pointer past the last number that it has read.
   const int64_t *addNodes(const int64_t *numbers, int level = 0);
 
   /// Returns true if the values `a` and `b` have equal bits.
@@ -100,7 +100,7 @@ private:
   /// the last one ends.
   std::vector<std::vector<int64_t>> offsets;
   std::vector<char> bytes;
-  /// Positions, in nested lists, of the element that is being added.
+  /// Position of the element that is being added, in each level of lists.
   std::vector<int64_t> places;
 };
 

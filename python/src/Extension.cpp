@@ -236,8 +236,8 @@ Session::Session(nb::object owner, const Parameters &parameters, int threads,
 ///
 /// arguments: an array for each argument, or a pair of an array and a list with
 ///   the offsets of each level of lists.
-/// nodes: None, or a tuple of the node offsets of the instances, the variant of
-///   each node, and for each variant a list of arrays or pairs for its fields.
+/// nodes: None, or a tuple: the offsets of the instances' nodes, the variant of
+///   each node, and for each variant a list with an array or pair per field.
 /// explained: return a report of the run, as JSON.
 std::optional<std::string> Session::run(int64_t instances,
                                         const nb::list &arguments,

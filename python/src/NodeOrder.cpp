@@ -106,7 +106,7 @@ NodeOrder::NodeOrder(const int32_t *variantOf, int64_t count,
   order.reserve(count);
 }
 
-/// Sets the range of values to those of the current field.
+/// Sets the remaining values of `top` to all values of its current field.
 void NodeOrder::enter(Open &top) {
   const std::vector<ChildField> &fields = variants[variantOf[top.node]].fields;
   if (top.field == fields.size())

@@ -663,8 +663,8 @@ Reader NodeWalk::makeReader(PyTypeObject *cls, DataType &type) {
     result.function = std::move(made);
     return result;
   }
-  // `made` has the name of the variant, and for each field its name and class
-  // attribute.
+  // `made` contains the variant's name, and the name and class attribute of
+  // each field.
   result.form = Reader::Fields;
   for (int v : type.variants)
     if (variants[v].name.equal(made[0]))

@@ -27,7 +27,7 @@ def packed(monkeypatch):
 
 
 def test_update(packed):
-    """An update takes effect in arguments and in closures; changes of the array alone do not."""
+    """An update takes effect in arguments and in closures; changes to the array alone do not."""
     w = W.copy()
     bound = batch.bind(w)
     product = batch.vmap(lambda v, w: v @ w, in_axes=(0, None))

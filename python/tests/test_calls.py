@@ -40,7 +40,7 @@ def jax_option(name, value):
 # --- kinds of arguments -----------------------------------------------------------------
 
 def kinds_of_arguments():
-    """Returns (x, y) for grow(), of several types, strides and sizes."""
+    """Returns pairs (x, y) for grow(), with several types, strides and sizes."""
     x = NUMBERS
     y = x[:, 0]
     return [
@@ -172,7 +172,7 @@ def columns():
 
 
 def test_trees_in_turn(columns):
-    """The same leaves in another structure."""
+    """The calls take the same leaves in trees of different structure."""
     def total(tree):
         return (jax.tree.reduce(lambda a, b: a * 2 + b, tree),
                 jax.tree.map(lambda a: a - 1, tree))
@@ -234,7 +234,7 @@ def test_bound_array_that_changes_in_a_closure():
 
 
 def test_unmapped_arrays_in_turn():
-    """A bound array that changes, a NumPy array that changes, and new JAX arrays."""
+    """The arguments are a bound array and a NumPy array, which both change, and new JAX arrays."""
     memory = numpy.ones(4, numpy.float32)
     bound = batch.bind(memory)
     mapped = batch.vmap(lambda v, w: v * w, in_axes=(0, None))

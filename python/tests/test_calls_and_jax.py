@@ -170,7 +170,7 @@ def given(request):
 
 
 def test_results_do_not_change(double, given):
-    """Later calls run in the same session."""
+    """Later calls in the same session do not change earlier results."""
     first = double(given)
     copy = numpy.array(first)
     for i in range(3):
@@ -192,7 +192,7 @@ def test_views_keep_results(double, given):
 
 
 def test_large_results_are_aligned(double):
-    """JAX uses memory with this alignment without a copy."""
+    """JAX does not copy memory that has this alignment."""
     assert double(jnp.asarray(large())).unsafe_buffer_pointer() % 64 == 0
 
 

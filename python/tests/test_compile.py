@@ -67,7 +67,7 @@ def test_compiler_that_fails(monkeypatch, tmp_path, script, text):
 # --- the cache --------------------------------------------------------------------------
 
 class CountingCompiler:
-    """A compiler that counts its calls and takes $SLOW seconds longer, with an empty cache."""
+    """A compiler with an empty cache. It counts its calls and takes $SLOW seconds longer."""
 
     def __init__(self, folder):
         self.log = folder / "calls"

@@ -1,4 +1,4 @@
-"""explain() names the lines that control reads, and counts the work of each line.
+"""explain() names the lines whose values control flow reads, and counts the work of each line.
 
 The programs have known numbers of rounds.
 """
@@ -34,7 +34,7 @@ FILE = countdown.__code__.co_filename
 
 
 def line_of(comment):
-    """Number of the line in this file that ends with a comment."""
+    """Number of the line in this file that ends with this comment."""
     with open(FILE) as file:
         return 1 + [line.rstrip().endswith(f"# {comment}") for line in file].index(True)
 
@@ -66,7 +66,7 @@ def test_body_of_loop(strategy):
     body = block_at(found, BODY)
     assert body["batches"] == max(TRIPS)
     assert body["tasks"] == sum(TRIPS)
-    # 3 lanes in the first round, 2 until the third, 1 until the seventeenth.
+    # 3 lanes run in the first round, 2 until the third, and 1 until the seventeenth.
     assert body["sizes"] == {3: 1, 2: 2, 1: 14}
     assert body["capacity"] == 4 * max(TRIPS)
     assert body["mean"] == sum(TRIPS) / max(TRIPS)
@@ -74,7 +74,7 @@ def test_body_of_loop(strategy):
 
 @pytest.mark.parametrize("strategy", ["lockstep", "mask"])
 def test_condition_of_loop(strategy):
-    """The condition is computed once more for each lane."""
+    """Each lane computes the condition once more than the body."""
     condition = block_at(explain(strategy=strategy, threads=1), DECIDES)
     assert condition["batches"] == max(TRIPS) + 1
     assert condition["tasks"] == sum(TRIPS) + 4
@@ -188,7 +188,7 @@ def choose_first(row: Row):
 
 
 def test_flushes_of_computed_choices():
-    """Control reads the truth values themselves, and no number computed from them."""
+    """Control flow reads the truth values themselves, not numbers computed from them."""
     rows = [row_of(1.0, 0.1, 2.0), row_of(), row_of(0.2, 3.0)]
     mapped = batch.vmap(choose_first, strategy="lazy")
     sums = [64 * (numpy.tanh(1) + numpy.tanh(2)), 0, 64 * numpy.tanh(3)]
@@ -199,7 +199,7 @@ def test_flushes_of_computed_choices():
 # --- workers -----------------------------------------------------------------------------
 
 def test_two_workers():
-    """Each worker has two lanes, and its own steps."""
+    """Each worker has two lanes and runs its own steps."""
     found = explain(strategy="lockstep", threads=2)
     assert block_at(found, BODY)["tasks"] == sum(TRIPS)
     assert set(found.batches["capacity"]) == {2}
@@ -244,7 +244,7 @@ def test_sides_of_branch():
 # --- locations ---------------------------------------------------------------------------
 
 def test_moved_function_keeps_its_object(monkeypatch, tmp_path):
-    """A module's text does not depend on lines: one object in the cache serves both."""
+    """A module's text does not depend on lines, so both functions use one cached object."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     source = ("import jax.numpy as jnp\n"
               "from jax import lax\n"
@@ -341,7 +341,7 @@ def trees_file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trees(trees_file):
-    """A model of trees of known shape, which runs by depth."""
+    """A model that runs trees of known shape, by depth."""
     return batch.compile(trees_file).bind(threads=1)
 
 

@@ -41,7 +41,7 @@ def add_row(total, row, x):
     return total + row.sum() * (2 if x.shape[0] == 3 else 1), None
 
 
-# Python decides these: the code has a path for 0, 1, 2, 3 and more rows.
+# Questions that Python decides. The code has a path for 0, 1, 2, 3 and more rows.
 DECIDED = {
     "n > 0": lambda x, n: 1 if n > 0 else 2,
     "n >= 1": lambda x, n: 1 if n >= 1 else 2,
@@ -89,7 +89,7 @@ DECIDED = {
     "cond": lambda x, n: lax.cond(n == 0, lambda: jnp.float32(0), lambda: x.mean()),
     "sum / max(n, 1)": lambda x, n: x.sum() / max(n, 1),
     "mean if n else 0": lambda x, n: x.mean() if n else 0.0}
-# The compiled code computes these when it runs, on one path.
+# Expressions that the compiled code computes at run time, on one path.
 COMPUTED = {
     "n // 2": lambda x, n: n // 2,
     "n % 2": lambda x, n: n % 2,
@@ -113,7 +113,7 @@ GROUPS = {"decided": DECIDED, "computed": COMPUTED, "products": PRODUCTS}
 
 
 def answers_to(questions):
-    """Returns a function from an array to its answers, as numbers of one type."""
+    """Returns a function that maps an array to its answers, as numbers of one type."""
     def answers(x):
         return tuple(jnp.asarray(ask(x, x.shape[0]), jnp.float32).reshape(())
                      for ask in questions.values())
@@ -244,7 +244,7 @@ def plus_count(t: Rose) -> batch.tensor():
 
 @batch.function
 def of_kids(t: Rose) -> batch.tensor():
-    """Asks in the body of a map."""
+    """Asks a question in the body of a map."""
     rows = t.kids.map(lambda kid: of_kids(kid) + (
         10 if kid.kids.map(of_kids).shape[0] == 0 else 20))
     return rows.sum() if rows.shape[0] > 1 else t.x
@@ -252,7 +252,7 @@ def of_kids(t: Rose) -> batch.tensor():
 
 @batch.function
 def of_outer(t: Rose) -> batch.tensor():
-    """Asks in the body of a sum about a list outside of it."""
+    """Asks, in the body of a sum, about a list outside of the body."""
     rows = t.kids.map(of_outer)
     return t.x + t.kids.sum(lambda kid: kid.x if rows.shape[0] > 1 else 2 * kid.x)
 

@@ -1,4 +1,4 @@
-"""Forests of nodes in arrays compute the same as those of objects; invalid arrays."""
+"""Forests from arrays give the same results as forests from objects. Errors of invalid arrays."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -166,7 +166,7 @@ NODE = dict(variants=[0, 1, 0], fields={"Leaf.word": [1, 2], "Node.left": [0],
 
 
 def changed(given, **changes):
-    """Returns arrays with some replaced, or removed by None: Node_left is Node.left."""
+    """Returns arrays with changes: Node_left replaces Node.left, or removes it if None."""
     result = dict(given, fields=dict(given["fields"]))
     for name, new in changes.items():
         if name in result:

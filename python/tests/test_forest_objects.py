@@ -51,7 +51,7 @@ class Derived(PlainNode):
 
 
 class Computed:
-    """A node whose fields are a property, and an attribute that __getattr__ returns."""
+    """A node with two fields: a property, and an attribute that __getattr__ returns."""
 
     __slots__ = ("_word",)
     right = property(lambda self: Leaf(2 * self._word))
@@ -217,7 +217,7 @@ def alarm():
         raise InterruptedError
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    gc.disable()  # JAX ignores exceptions in its callback
+    gc.disable()  # exceptions in JAX's garbage-collection callback are ignored
     yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
     signal.setitimer(signal.ITIMER_REAL, 0)
     gc.enable()

@@ -25,7 +25,7 @@ CALLS, ROUNDS = 200, 4
 
 
 class Things:
-    """Objects that must not have more references after a call than before"""
+    """Objects that must not have more references after a call than before it."""
 
     def __init__(self):
         self.leaf = Leaf(1)
@@ -41,7 +41,7 @@ class Things:
         self.number = 0.5
 
     def counts(self):
-        """Returns the number of references to each object, and of memory blocks."""
+        """Returns the number of references to each object, and the number of memory blocks."""
         self.failing.error.__traceback__, self.failing.error.__notes__ = None, []
         gc.collect()
         return {name: sys.getrefcount(thing) for name, thing in vars(self).items()}, \
@@ -55,7 +55,7 @@ def arrays(left):
 
 
 def read_changing_list(things):
-    # Only the list refers to its elements. Collecting all generations would take long.
+    # Only the list refers to its elements. Collecting all generations would take too long.
     things.home[:] = [Graph.Leaf(1), Changing(things.home, generation=0), Graph.Leaf(2)]
     words([Graph.Join(things.home, 1)])
 

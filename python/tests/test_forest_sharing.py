@@ -1,4 +1,4 @@
-"""Nodes that occur in several places: which are one node, and which row belongs to which node."""
+"""Nodes that occur in several places: whether they are one node, and which rows they have."""
 
 import numpy as np
 import pytest

@@ -145,7 +145,7 @@ def test_trees_of_arguments_and_results(imported):
 
 
 def test_loop_carries_only_changing_values(tmp_path):
-    """A parameter that a loop reads stays outside of it."""
+    """A loop does not carry a parameter that it only reads."""
     source = tmp_path / "f.mlir"
     source.write_text(jax.jit(looping).lower(W, XS[0], NS[0]).as_text())
     output = batch_import(source).output

@@ -237,7 +237,7 @@ def test_output_to_device(source):
 # --- help -------------------------------------------------------------------------------
 
 def test_example_of_help(tmp_path):
-    """The commands of the example run as they are printed."""
+    """The commands of the example run as the help prints them."""
     code, output, _ = batch_import("--help")
     assert code == 0
     assert "batch-import f.mlir" in output
@@ -292,7 +292,7 @@ SOURCES = {
 @pytest.mark.parametrize("count", [40, pytest.param(400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("make", SOURCES.values(), ids=list(SOURCES))
 def test_damaged_module(source, make, count):
-    """The result is a model or an error, and most modules are errors."""
+    """The result is a model or an error. Most modules cause errors."""
     chance = random.Random(7)
     whole = make().encode()
     failed = 0
@@ -313,7 +313,7 @@ def test_damaged_module(source, make, count):
 # --- missing tools ----------------------------------------------------------------------
 
 def hide_tools(monkeypatch):
-    """Lets batch-import find neither batch-compile nor batch-opt."""
+    """Hides batch-compile and batch-opt from batch-import."""
     monkeypatch.setenv("BATCH_COMPILE", "/none")
     monkeypatch.setenv("PATH", os.path.dirname(shutil.which("env")))
 

@@ -238,7 +238,7 @@ def test_refuses_element_of_list(kind):
 
 
 def test_exception_in_iterator():
-    """Results of elements before the exception may come first."""
+    """The map may yield results of the elements before the exception."""
     found = []
     with raises(OSError, "no more numbers"):
         for value in batch.map(collatz, broken("exception"), 1):
@@ -280,7 +280,7 @@ def forever(v):
 
 @pytest.fixture
 def keyboard_interrupts():
-    """SIGINT raises KeyboardInterrupt, also in processes in the background of a shell."""
+    """Makes SIGINT raise KeyboardInterrupt, even in background processes of a shell."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -25,8 +25,8 @@ batch.compile(sys.argv[1])
 def test_compiler_ends_with_python(tmp_path, number):
     """A signal to Python also ends the compiler, and the cache contains no partial files.
 
-    Python and the compiler hold one end of a pipe. The compiler holds it as its standard error. The
-    test waits for both at the other end.
+    Python and the compiler hold one end of a pipe, which is the standard error of the compiler. The
+    test waits at the other end until both have ended.
     """
     script = tmp_path / "compile"
     script.write_text(f'#!/bin/sh\nexec 2>&9\nexec "{os.environ["BATCH_COMPILE"]}" "$@"\n')

@@ -35,7 +35,7 @@ def check(tmp_path_factory):
         assert_outputs(run(X, LIMIT), loop_wanted)
         assert_outputs(parse(SENTENCES), parser_wanted)
 
-    # Worker threads of this process exist before it forks.
+    # Start the worker threads of this process before it forks.
     check()
     return check
 

@@ -42,7 +42,7 @@ def compare_instances(mapped, f, arguments, without=()):
 
 
 def compare(f, arguments, without=()):
-    """Compares f for these instances, and for instances of other lengths without compiling."""
+    """Compares f for these instances, then for others in a call that compiles nothing."""
     mapped = batch.vmap(f)
     compare_instances(mapped, f, arguments, without)
     order = [4, 3, 0, 2]
@@ -96,7 +96,7 @@ def test_function_of_at_least_one_row(f):
 
 
 def test_argmax_of_equal_values_and_nan():
-    """The first of equal values, or the first NaN; 0 without rows."""
+    """The result is the first of equal values, the first NaN, or 0 without rows."""
     ties = batch.Ragged.of([numpy.asarray(values, numpy.float32) for values in (
         [1, 5, 5], [7], [3, numpy.nan, 9, numpy.nan], [-numpy.inf, -numpy.inf], [])])
     assert batch.vmap(jnp.argmax)(ties).tolist() == [1, 0, 1, 0, 0]

@@ -267,7 +267,7 @@ def test_walks_in_walks():
 
 @batch.function
 def crossed(r: Rose):
-    """Walks lists of elements of both walks."""
+    """Walks the lists in the elements of two nested walks."""
     return r.below.sum(lambda a: r.below.sum(
         lambda b: 10 * a.below.sum(nodes) + b.below.sum(nodes)))
 
@@ -278,7 +278,7 @@ def test_lists_of_elements_of_both_walks():
 
 @batch.function
 def mixed(r: Rose):
-    """Adds rows of lists of elements of both walks, which have different lengths."""
+    """Adds rows of the lists in the elements of two walks. The lists have different lengths."""
     return r.below.sum(lambda a: r.below.sum(
         lambda b: (a.below.map(nodes) + b.below.map(nodes)).sum(axis=0)))
 

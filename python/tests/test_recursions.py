@@ -15,7 +15,7 @@ TREES = [tree, Leaf(4), Node(tree, tree), Node(Leaf(5), Leaf(2))]
 
 
 def of_each(f):
-    """Returns the results of a function of one tree for TREES."""
+    """Returns the results of a function for each of TREES."""
     return [f(one) for one in TREES]
 
 
@@ -62,7 +62,7 @@ def test_nested_patterns_by_position_and_by_name():
 
 @batch.function
 def below(tree: Tree, depth):
-    """Passes a state down."""
+    """Passes a state from a node to its children."""
     if isinstance(tree, Tree.Leaf):
         return depth * tree.word
     return below(tree.left, depth + 1) + below(tree.right, depth + 1)
@@ -306,7 +306,7 @@ def test_maps_in_each_other_in_turn():
 
 @pytest.mark.parametrize("vmap", [batch.vmap, jax.vmap], ids=["batch", "jax"])
 def test_map_in_a_function(vmap):
-    """The inner map reads values of the outer function, and calls."""
+    """The inner map reads values of the outer function, and calls functions."""
     def lanes(tree: Tree, xs):
         return vmap(lambda x: total(tree) + count(tree, x))(xs)
 

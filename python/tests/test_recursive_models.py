@@ -1,4 +1,4 @@
-"""Recursive models compute the bits of the same models in MLIR; others agree with NumPy."""
+"""Recursive models compute the same bits as their MLIR versions. Others agree with NumPy."""
 
 import batchtest
 import jax
@@ -40,7 +40,7 @@ def test_bits_of_the_model_in_mlir(name):
 
 
 class Run:
-    """Model without MLIR, its inputs, and its results for them."""
+    """Model without an MLIR version, its inputs, and its results for these inputs."""
 
     def __init__(self, name):
         self.model = recursive_models.OTHERS[name](H)

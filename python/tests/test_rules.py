@@ -80,7 +80,7 @@ def test_scatter(name, mode, places):
 # --- sorting ----------------------------------------------------------------------------
 
 def sorted_values(kind, count):
-    """Values of a type with equal ones among them, or with edge values."""
+    """Values of a type. Some are equal, or all are edge values."""
     plain = normal(count)
     plain[::3] = plain[0]
     edges = numpy.resize(numpy.asarray([3, -0.0, 0, numpy.nan, -numpy.inf, -numpy.nan, 1],
@@ -207,7 +207,7 @@ def test_lu(matrices):
 @pytest.mark.parametrize("shape", [(3, 3), (2, 3, 3)], ids=["one", "several"])
 @pytest.mark.parametrize("name", ["inv", "cholesky", "slogdet", "solve", "triangular_solve"])
 def test_float64(name, shape):
-    """Indices also have 64 bits."""
+    """With 64-bit types, indices also have 64 bits."""
     f = {"inv": jnp.linalg.inv, "cholesky": jnp.linalg.cholesky, "slogdet": jnp.linalg.slogdet,
          "solve": lambda v: jnp.linalg.solve(v, v[..., :1]),
          "triangular_solve": lambda v: jax.scipy.linalg.solve_triangular(
@@ -299,7 +299,7 @@ def test_large_arguments(name, arguments, single, double, dtype):
     with jax.enable_x64(True):
         wanted = numpy.asarray(jax.jit(f)(*arguments))
         if name == "random_gamma_grad":
-            # Some versions of JAX lack the primitive: the rule itself is called.
+            # Call the rule directly, because some versions of JAX lack the primitive.
             run = special._random_gamma_grad
         else:
             expanded = core.jaxpr_as_fun(expand(jax.make_jaxpr(f)(*given)))
@@ -316,6 +316,6 @@ def test_igamma_of_bfloat16():
 
 
 def test_perturbed_tridiagonal_solve():
-    # Some versions of JAX lack the option: the rule itself is called.
+    # Call the rule directly, because some versions of JAX lack the option.
     with raises(LoweringError, "tridiagonal_solve with perturb_singular is not supported"):
         linalg._tridiagonal_solve(*normal(4, 3), perturb_singular=True)

@@ -64,7 +64,7 @@ def sample_gaussian(chains=32, **options):
 
 @pytest.fixture(scope="module")
 def posterior():
-    """Function that returns samples of the Gaussian, and draws each kind once."""
+    """Function that returns samples of the Gaussian. It draws each kind of sample once."""
     return functools.cache(lambda algorithm="multinomial", mass="diagonal": sample_gaussian(
         seed=5, algorithm=algorithm, mass=mass))
 
@@ -75,7 +75,7 @@ def coordinates(samples):
 
 
 def errors_between(draws, mean):
-    """Distance of a mean from the mean of (chains, draws), in Monte-Carlo errors."""
+    """Distance between `mean` and the mean of all draws, in Monte Carlo errors."""
     return abs(draws.mean() - mean) / arviz.mcse(draws)
 
 
@@ -203,7 +203,7 @@ def few_of_slices():
 
 
 def assert_same_bits(found, wanted, chains=None):
-    """Requires equal draws and statistics, of the first chains or of all."""
+    """Requires equal draws and statistics in the first `chains` chains, or in all chains."""
     found, wanted = ({"draws": samples.draws, "stats": samples.stats}
                      for samples in (found, wanted))
     assert jax.tree.structure(found) == jax.tree.structure(wanted)
@@ -314,14 +314,14 @@ def test_log_density_is_refused(log_density, init, error, text):
 
 @pytest.fixture
 def interruptible():
-    """Handles SIGINT, which a shell makes its background processes ignore."""
+    """Makes SIGINT raise KeyboardInterrupt, even in background processes of a shell."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 def test_interrupt(interruptible):
-    """A call ends within half a second, or later on a busy machine."""
+    """An interrupted call ends within half a second, or later on a busy machine."""
     wide = numpy.eye(300)
     sent = []
 

@@ -178,7 +178,7 @@ def test_array_is_read_again(earlier_call, near):
 
 
 def test_next_call_compiles_nothing(earlier_call, monkeypatch):
-    """The model is traced again, and its programs are reused."""
+    """The next call traces the model again, but reuses its programs."""
     def refuse(*arguments, **options):
         raise AssertionError("compiles again")
 

@@ -157,7 +157,7 @@ def test_elements_are_read_as_they_are_needed(readers):
     # The map reads nothing, and starts no thread, before the first result.
     assert (requests.count, readers()) == (0, [])
     next(results)
-    time.sleep(0.3)  # time to read as many elements as it may
+    time.sleep(0.3)  # enough time for the map to read all elements that it may read
     assert 1 <= requests.count <= 1 + 2 * 3
     for _ in range(20):
         next(results)
@@ -335,7 +335,7 @@ BLOCKING = {"sleeps": f"time.sleep({BLOCKED})",
 
 
 class Interrupted:
-    """A process whose iterator blocks, and which is then interrupted."""
+    """A process that is interrupted while its iterator blocks."""
 
     def __init__(self, blocks):
         program = INTERRUPTED.replace("BLOCKS", blocks)
@@ -343,7 +343,7 @@ class Interrupted:
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         self.answer = process.stdout.readline()
-        time.sleep(0.5)  # by then it blocks
+        time.sleep(0.5)  # by then the iterator blocks
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         self.line = process.stdout.readline()

@@ -37,7 +37,7 @@ def compile_model(name):
 
 @pytest.fixture(scope="module", params=DTYPES)
 def case(request):
-    """A bound model of one element type, its inputs, and its output by PyTorch."""
+    """A bound model of one element type, its inputs, and the output that PyTorch computes."""
     dtype = DTYPES[request.param]
     generator = torch.Generator().manual_seed(0)
 
@@ -50,7 +50,7 @@ def case(request):
     w = torch.tensor([1, 2, -1, 0.5]).to(dtype)
     f = compile_model(request.param).bind({"w": w}, threads=2)
     wanted = torch.stack([r.sum(0) for r in rows]) * w + x
-    w += 1  # does not change the model, which copied it
+    w += 1  # does not change the model, which has copied w
     return types.SimpleNamespace(f=f, rows=rows, x=x, n=torch.tensor([1, -2, 3]),
                                  dtype=dtype, wanted=wanted)
 

@@ -89,8 +89,8 @@ class Node(nn.Module):
 def tree():
     """Cells of a node before and after its parameters are doubled, and their results.
 
-    cell, found, wanted: of the first parameters; cell and its result precede the change.
-    again, third, twice: of doubled parameters; both cells follow the change.
+    cell, found, wanted: a cell with the first parameters, and its results in JAX and in PyTorch.
+    again, third, twice: two cells with doubled parameters, and their result in PyTorch.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)

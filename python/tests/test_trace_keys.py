@@ -42,7 +42,7 @@ CONSTANTS = [numpy.asarray([1., 2., i * i]) for i in range(3)]
 
 
 def sum_of_two(first, second):
-    """Adds two values, which only their position identifies."""
+    """Adds two values that only their positions identify."""
     def f(q):
         values = [q, *CONSTANTS, *(q + c for c in CONSTANTS)]
         return jnp.sum(values[first] + values[second])
@@ -60,7 +60,7 @@ def test_keys_differ_by_shape():
 
 
 def test_derivative_rules_do_not_change_key():
-    """Each trace of softplus makes its own functions of derivatives."""
+    """Each trace of softplus creates its own derivative functions."""
     logits = jnp.arange(3.)
     first, second = (key(lambda x: jax.nn.softplus(x * logits)) for _ in range(2))
     assert first == second

@@ -169,7 +169,7 @@ def test_array_on_second_device(sharded):
 
 
 def test_parameter_that_waits_for_a_callback():
-    """JAX still computes the array, with code that calls Batch."""
+    """JAX is still computing the array, with code that calls Batch."""
     done = subprocess.run([sys.executable, "-c", """
 import batch, jax, jax.numpy as jnp
 g = batch.vmap(lambda w, x: x + w, in_axes=(None, 0))

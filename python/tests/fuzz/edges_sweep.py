@@ -30,7 +30,7 @@ UNSIGNED = [f"uint{n}" for n in (8, 16, 32, 64)]
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 TYPES = ["bool"] + SIGNED + UNSIGNED + FLOATS
 ROUNDED = {"float64": 1e-10, "float32": 1e-5, "bfloat16": 1e-2, "float16": 2e-3}
-SECONDS = 900  # limit for the operations of one type, in one form
+SECONDS = 900  # limit for the operations of one type in one form
 
 
 def edges(dtype):
@@ -53,7 +53,7 @@ def edges(dtype):
 
 
 def constants(dtype):
-    """Returns constants that are second operands."""
+    """Returns constants to use as second operands."""
     if dtype == "bool":
         return [numpy.True_]
     if dtype in FLOATS:
@@ -176,7 +176,7 @@ def _of_arguments(dtype):
 
 
 def _of_constants(dtype):
-    """Returns all functions of constants: folding computes the same as compiled code."""
+    """Returns all functions of constants. Folding must compute the same as compiled code."""
     values = [value[()] for value in edges(dtype)[::3]]
     return _exact({
         f"{name} of {value!s}": lambda z, g=g, value=value: g(_constant(z, value))

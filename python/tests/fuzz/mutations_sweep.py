@@ -198,7 +198,7 @@ class Programs:
             valid, [weight for weight, *_ in valid])
         texts = []
         for _ in range(rng.choice([1, 1, 1, 2, 3])):
-            for _ in range(20):  # some changes fit only some arrays
+            for _ in range(20):  # not every change fits every array
                 with contextlib.suppress(Exception):
                     (arguments, named), text = mutations.change(rng, [arguments, named])
                     texts.append(text)
@@ -218,7 +218,7 @@ class Programs:
 
 
 def _is_ordinary(error):
-    # These types are errors of the package. A message that is not text is in freed memory.
+    # These types indicate defects of the package. A message that is not text is in freed memory.
     return isinstance(error, Exception) and not isinstance(
         error, (SystemError, AssertionError, NameError, UnicodeDecodeError)) and \
         "PLEASE submit a bug report" not in str(error)
@@ -228,7 +228,7 @@ def _touch(value):
     """Reads results, which may be in invalid memory."""
     try:
         leaves = flatten_tree(value, "results")[0]
-    except ValueError:  # an argument, such as a list in itself
+    except ValueError:  # the result is an argument, such as a list that contains itself
         return
     for leaf in leaves:
         if isinstance(leaf, (numpy.ndarray, jax.Array)) and leaf.dtype.kind in "fiub":
@@ -237,7 +237,7 @@ def _touch(value):
 
 def _run_forked(call):
     """Runs a call in a forked process."""
-    faulthandler.cancel_dump_traceback_later()  # would wait for a thread in the child
+    faulthandler.cancel_dump_traceback_later()  # in the child, the timer would wait for a thread
     child = os.fork()
     if child == 0:
         code = 9

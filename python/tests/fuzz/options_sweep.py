@@ -117,7 +117,7 @@ def zero_and_one():
     return jnp.array([0.0, 1.0])
 
 
-# Functions, and functions that return their arguments.
+# Pairs of a function, and a function that returns its arguments.
 ARRAYS = [
     (newton, lambda: jnp.array([1.0, 4.0, 9.0])), (draws, keys),
     (not_numbers, positive_and_negative), (infinities, zero_and_one),
@@ -211,7 +211,7 @@ def trees(wrong=False):
             leaves[3], Tree.Many(leaves[4:], next(vectors))]
 
 
-# Names, functions, the same functions of one tree in JAX, and functions that return trees.
+# Tuples: name, function, the same function of one tree in JAX, and a function that returns trees.
 RECURSIVE = [("encode", encode, encode_one, trees),
              ("encode_wrong", encode, encode_one, lambda: trees(True)),
              ("total", total, total_one, trees)]

@@ -253,7 +253,7 @@ def _make(seed, number):
             return isinstance(found, Exception), "refused" if isinstance(
                 found, Exception) else f"was bound in spite of {why}"
         if isinstance(found, Exception):
-            # Types that are not converted, and missing rows.
+            # Batch may reject types that it does not convert, and missing rows.
             words = str(found)
             well = any(part in words for part in ("type", "convert", "range", "out of",
                                                   "fit", "row"))

@@ -15,7 +15,7 @@ import jax.experimental
 import jax.numpy as jnp
 import numpy
 from jax import lax
-from jax._src.core import new_jaxpr_eqn  # neither this nor lowering tables are public
+from jax._src.core import new_jaxpr_eqn  # neither this function nor the lowering tables are public
 from jax._src.interpreters import mlir
 from jax.extend import core
 
@@ -65,7 +65,7 @@ class Draw:
         return tuple(self.random.randint(min(least, n), n) for n in shape)
 
     def some(self, rank, count=None):
-        """Returns different axes, in order."""
+        """Returns distinct axes in increasing order."""
         count = self.below(rank + 1) if count is None else count
         return tuple(sorted(self.random.sample(range(rank), count)))
 
@@ -147,7 +147,7 @@ def bind(name, *operands, **params):
 
 
 def refusals():
-    """Returns functions of a matrix that call an unsupported primitive, by its name."""
+    """Returns {name of an unsupported primitive: function of a matrix that calls it}."""
     linalg = lax.linalg
 
     def then(x, *_):
@@ -174,7 +174,7 @@ def refusals():
 
 
 def equation_of(primitive):
-    """Returns a jaxpr with one equation of a primitive, of arbitrary types."""
+    """Returns a jaxpr with one equation of a primitive. Its types are arbitrary."""
     a, b = (core.Var(jax.core.ShapedArray((2,), jnp.float32)) for _ in range(2))
     equation = new_jaxpr_eqn([a], [b], primitive, {}, frozenset())
     empty = jax.make_jaxpr(lambda: ())().jaxpr

@@ -1,4 +1,4 @@
-"""Random calls of elementwise primitives and of primitives of arrays."""
+"""Random calls of elementwise primitives and of array primitives."""
 
 import jax
 import jax.experimental.layout

@@ -57,7 +57,7 @@ def draws_inside(x):
     ("jax_debug_nans", True, not_numbers, positive_and_negative),
 ])
 def test_function_follows_the_option_of_each_call(name, value, f, make):
-    """One function runs before the change, under it, and after it."""
+    """One function runs before the option changes, while it is changed, and afterwards."""
     x = make()
     mapped = batch.vmap(f)
     before = getattr(jax.config, name)

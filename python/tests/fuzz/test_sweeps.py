@@ -1,4 +1,4 @@
-"""Sweeps: random cases for some minutes (--minutes=N), others for another --seed=M."""
+"""Sweeps over random cases, for --minutes=N. Each --seed=M gives other cases."""
 
 import os
 import subprocess

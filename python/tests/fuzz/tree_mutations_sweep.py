@@ -45,7 +45,7 @@ class Attributes:
 
 
 class Programs:
-    """Two data types, a function of each, and changes of their values."""
+    """Two data types, a function of each, and changes to their values."""
 
     def __init__(self):
         self.of_kind = {kind: self.declare(kind) for kind in ("tree", "dag")}
@@ -89,10 +89,10 @@ class Programs:
         mapped([Item.Leaf(1, [1, 2])])
         return Item, mapped
 
-    # A plan is [variant, fields...], with lists for lists. objects() creates its objects.
+    # A plan is [variant, fields...], where lists represent lists. objects() creates its objects.
 
     def plan(self, rng, size):
-        """Returns a random plan whose size is about `size` leaves."""
+        """Returns a random plan with about `size` leaves."""
         if size <= 1:
             return ["Leaf", rng.randrange(-9, 9), [rng.randrange(9), 0.5]]
         if rng.random() < 0.5:
@@ -274,7 +274,7 @@ class Programs:
         return "lists in two places", True, ("instead", shared), None
 
     def make(self, seed, number):
-        """Returns a call, its results, whether it is valid, the changed place, a description."""
+        """Returns a call, its results, its validity, the changed place, and a description."""
         rng = random.Random(f"{seed} {number}")
         kind = rng.choice(["tree", "dag"])
         Item, mapped = self.of_kind[kind]

@@ -26,7 +26,7 @@ _MANY = 5000  # trials of a long run
 
 
 def _state():
-    """Returns the size of this process."""
+    """Returns the resources that this process uses."""
     gc.collect()
     with open("/proc/self/statm") as file:
         size = int(file.read().split()[1]) * resource.getpagesize()
@@ -61,7 +61,7 @@ class Trials:
         self.most = {"bytes": 256 << 10} | (most or {})
 
     def main(self):
-        """Runs the command: the sweep, one of its workers, or the process that repeats."""
+        """Runs the command: the sweep, one of its workers, or the process that repeats trials."""
         parser = argparse.ArgumentParser(
             description=f"runs random {self.name} in processes with limits of time and memory")
         batchtest.add_soak_options(parser, self.few, self.name)
@@ -119,7 +119,7 @@ class Trials:
         return {"first": first, "count": count, "log": os.path.join(folder, f"log-{first}")}
 
     def _last(self, task, seed):
-        """Returns the number of the last trial of a task that began, and how to repeat it.
+        """Returns the number of the last trial that began in a task, and how to repeat it.
 
         The number is None if no trial began.
         """

@@ -92,7 +92,7 @@ def command(program, *options):
 
 
 def environment():
-    """Returns environment variables of workers: CPUs, an empty cache, a compiler."""
+    """Returns the environment of workers: JAX on CPUs, a compiler, and an empty cache."""
     return dict(os.environ, JAX_PLATFORMS="cpu", BATCH_COMPILE=batchtest.tool("batch-compile"),
                 XDG_CACHE_HOME=os.path.join(batchtest.temporary(), "cache"))
 

@@ -173,7 +173,7 @@ def _(thing):
 class Changing:
     """An object whose view empties the list that is being read, and fills it again.
 
-    generation: the oldest generation of objects that are collected in between.
+    generation: the oldest generation of objects to collect in between.
     """
 
     def __init__(self, home, generation=2):

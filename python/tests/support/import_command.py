@@ -45,7 +45,7 @@ def normal(*shape):
     return _rng.normal(size=shape).astype(numpy.float32)
 
 
-# Arguments of functions f(W, x, n), of five instances.
+# Arguments of functions f(W, x, n) for five instances.
 W, V = normal(4, 4) / 3, normal(4, 4)
 XS, NS = normal(5, 4), numpy.array([3, 0, 7, 1, 5], numpy.int32)
 

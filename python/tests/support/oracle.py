@@ -1,4 +1,4 @@
-"""Results of batch-run, with which tests compare those of the Python package."""
+"""Results of batch-run, which tests compare with those of the Python package."""
 
 import batchtest
 import numpy

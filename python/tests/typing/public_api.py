@@ -108,7 +108,7 @@ class Circuit:
 
 
 class Parsed:
-    """Object of another library, which batch.view() declares a node."""
+    """Object of another library. batch.view() declares it as a node."""
 
     children: list["Parsed"]
 
@@ -182,7 +182,7 @@ def functions(tree: Tree, x: jax.Array) -> None:
 def vmap(trees: list[Tree], rows: batch.Ragged, xs: NDArray[Any]) -> None:
     mapped = batch.vmap(root)
     assert_type(mapped, Mapped[jax.Array])
-    # Arguments are batches, so that they do not have the types of the function's parameters.
+    # Arguments are batches, so they do not have the types of the function's parameters.
     assert_type(mapped(xs), jax.Array)
     assert_type(mapped(rows), jax.Array)
     assert_type(batch.vmap(both, in_axes=(0, None))(xs, batch.bind(xs)),
@@ -226,7 +226,7 @@ def bound(array: NDArray[numpy.float32], x: jax.Array) -> None:
 
 
 def traced(value: Value, values: ListValue, h: jax.Array) -> None:
-    """A traced function has these in place of values of data types and of lists."""
+    """Traced functions receive these objects in place of values of data types and lists."""
     def plus(carry: jax.Array, x: jax.Array) -> jax.Array:
         return carry + x
 
