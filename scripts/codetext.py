@@ -24,7 +24,7 @@ DECLARED = "declared"  # kind of external declarations, which are omitted unless
 
 class Entity:
     """A definition or declaration: its name, and its text as a list of literals and
-    references. A reference is a tuple of a name."""
+    references. A reference is a tuple that contains a name."""
 
     def __init__(self, name, pieces, visible, kind):
         self.name, self.pieces, self.visible, self.kind = name, pieces, visible, kind
@@ -84,7 +84,7 @@ class Text:
         return "\n".join(e.text(self.names) for e in self.order)
 
     def readable(self):
-        """Returns the text with the original names, sorted by them."""
+        """Returns the text with the original names, sorted by name."""
         return "\n".join(e.text({}) for e in sorted(self.order, key=lambda e: e.name))
 
 

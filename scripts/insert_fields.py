@@ -12,7 +12,7 @@ import sys
 
 STRUCT = re.compile(r"^(typedef )?struct Batch\w+ \{$")
 FIELD = re.compile(r"^  (?!typedef)(\w+).*;")
-# The control block must begin with its arrivals; the compiler checks this.
+# The control block must begin with the field `arrivals`; the compiler checks this.
 FIRST = re.compile(r"\barrivals;")
 
 

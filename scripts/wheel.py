@@ -30,7 +30,7 @@ def sources():
     nanobind = importlib.metadata.distribution("nanobind")
     license, = [f for f in nanobind.files if f.name.startswith("LICENSE")]
     maps, = [f for f in nanobind.files if f.name == "robin_map.h"]
-    return {"LLVM.txt": debian("llvm-22-dev"),  # also of MLIR and LLD
+    return {"LLVM.txt": debian("llvm-22-dev"),  # also the license of MLIR and LLD
             "zstd.txt": debian("libzstd-dev"),
             "nlohmann-json.txt": debian("nlohmann-json3-dev"),
             "nanobind.txt": str(license.locate()),

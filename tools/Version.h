@@ -17,8 +17,8 @@
 namespace mlir::batch {
 
 /// Makes --version print the tool's name, BATCH_VERSION, which CMake defines as
-/// the project's version, and the LLVM version. `more` consists of whole lines
-/// that follow.
+/// the project's version, and the LLVM version. `more` contains whole lines,
+/// which are printed last.
 inline void setVersion(const std::string &tool, const std::string &more = "") {
   llvm::cl::SetVersionPrinter([=](llvm::raw_ostream &os) {
     os << tool << " " BATCH_VERSION " (LLVM " LLVM_VERSION_STRING ")\n" << more;

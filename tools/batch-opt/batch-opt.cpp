@@ -41,7 +41,7 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
-/// Writes the module to a file, but only once it is complete.
+/// Runs the passes. Writes the module to a file only if all of them succeed.
 static int writeFile(llvm::StringRef input, llvm::StringRef output,
                      mlir::DialectRegistry &registry,
                      const mlir::MlirOptMainConfig &config) {

@@ -257,8 +257,8 @@ struct Option {
   const char *name;
   Value value;
   Setter set;
-  Control control = Control::Any; ///< control flow of the models that it
-                                  ///< applies to
+  Control control = Control::Any; ///< control flow of the models to which the
+                                  ///< option applies
 };
 
 void parseExpect(Options &options, const std::string &value) {

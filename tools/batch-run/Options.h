@@ -49,7 +49,7 @@ struct Options {
   std::vector<std::pair<std::string, Control>> given;
 };
 
-/// Raises a batchrt::Error with a hint for unknown arguments.
+/// Parses the arguments. Raises a batchrt::Error with a hint if one is unknown.
 Options parseOptions(int argc, char **argv);
 extern const char *const helpText;
 
@@ -57,8 +57,8 @@ extern const char *const helpText;
 void checkControl(const Options &options,
                   const batchrt::Descriptor &descriptor);
 
-/// Returns true if a file is the source of a model, according to its name or
-/// because it begins like MLIR bytecode.
+/// Returns true if a file is the source of a model: its name ends in .mlir or
+/// .mlirbc, or it begins like MLIR bytecode.
 bool isSource(const std::string &model);
 
 /// An in-memory file. Its path is in /proc and is valid for this process and

@@ -44,14 +44,14 @@ struct Choice {
 
 constexpr Choice choices[] = {
     {"tile_rows", {6, 8, 10}},
-    // The last value means never by rows.
+    // With the last value, workers never share a launch by rows.
     {"row_split", {1, 12, 24, 48, 96, int64_t(1) << 32}},
     {"stage_rows", {0, 16, 64}},
-    // The last value means never.
+    // With the last value, workers never share a launch.
     {"share_tasks", {1, 4, 16, 64, int64_t(1) << 32}},
 };
 
-/// Value of each choice of each kernel; the cost model decides missing ones.
+/// Value of each choice for each kernel. The cost model decides missing values.
 using Settings = std::map<std::string, std::map<std::string, int64_t>>;
 /// Microseconds by kernel.
 using Times = std::map<std::string, double>;

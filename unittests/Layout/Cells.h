@@ -27,8 +27,8 @@ struct Cell {
   batchrt::StaticBlock block;
   /// Kinds of the operators that are gather copies themselves.
   std::vector<int32_t> copyingKinds;
-  /// The paper's results: gather copies and bytes with its layout, and the time
-  /// to find it in milliseconds.
+  /// The paper's results: gather copies and bytes with its layout, and the
+  /// milliseconds that the search for this layout took.
   int64_t paperKernels, paperBytes;
   double paperMs;
 };
@@ -156,7 +156,7 @@ inline Builder::Value update(Builder &c, Builder::Value h, Builder::Value br,
   return c.add(c.mul(z, h), c.mul(c.rest(z), n));
 }
 
-/// Returns a cell whose children share their biases, or have their own if
+/// Returns a cell whose children share biases, or have separate biases if
 /// `ownBiases` is true.
 inline Cell treeGruInternal(bool ownBiases = false) {
   Builder c;

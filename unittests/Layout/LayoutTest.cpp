@@ -115,7 +115,7 @@ TEST(Layout, BroadcastsAcrossBatches) {
 TEST(Layout, OrdersOfPNodes) {
   LayoutProblem problem = problemOf(8, {{{{0, 1, 2, 3}, {4, 5, 6, 7}}}});
   EXPECT_TRUE(findLayout(problem).copies.empty());
-  // Also in another order, because no order of four is its own reverse.
+  // The same correspondence rotated by one contradicts it in every order.
   problem.batches.push_back({{{0, 1, 2, 3}, {5, 6, 7, 4}}});
   Layout layout = findLayout(problem);
   EXPECT_EQ(verifyLayout(problem, layout), "");
@@ -338,7 +338,7 @@ LaunchesAndBytes leastCost(const StaticBlock &block, bool allReady,
   OperatorBatches sequence;
   forEachSequence(
       block, allReady, sequence, 0, [&](const OperatorBatches &batches) {
-        // The layout adds to the cost.
+        // The copies of a layout only increase the cost.
         if (static_cast<int64_t>(batches.size()) > least.first)
           return;
         Layout layout = findLayout(layoutProblem(block, batches, sharedReads));
@@ -397,7 +397,7 @@ TEST(Batching, Limits) {
   verifyBatching(block, batching, true);
   EXPECT_FALSE(batching.isBest);
   EXPECT_LE(batching.states, 500);
-  // The batches run one step of all copies at a time.
+  // Each batch runs the same step of all copies of the cell.
   EXPECT_LE(batching.batches.size(), findBatching(cell).batches.size() + 1);
 }
 

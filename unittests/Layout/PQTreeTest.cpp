@@ -173,7 +173,7 @@ struct Family {
   Family(AllOrders &orders, bool list)
       : orders(orders), list(list), tree(orders.n), bits(orders.all()) {}
 
-  /// Returns true if the set fits.
+  /// Adds a set, and returns true if it fits.
   bool add(uint32_t set) {
     AllOrders::Bits both = AllOrders::intersect(bits, orders.consecutive(set));
     int64_t size = AllOrders::size(both);

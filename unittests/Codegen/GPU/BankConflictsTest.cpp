@@ -130,7 +130,7 @@ TEST_F(BankConflictsTest, ResidentParametersAndRowsHaveNone) {
         EXPECT_EQ(countLoads(factors, matrix.stride()), 0)
             << "resident parameters, " << factors.bytes() << " bytes, k "
             << depth;
-        // A row is as long as all of its segments.
+        // The length of a row is the sum of the lengths of its segments.
         EXPECT_EQ(countLoads(factors, factors.stride(depth)), 0)
             << "rows, " << factors.bytes() << " bytes, k " << depth;
       }

@@ -205,7 +205,8 @@ private:
   Values &getRows(FlatSymbolRefAttr variable) {
     return rows[variable.getAttr()];
   }
-  /// Counts `number` rows read from or written to the variable's top or stack.
+  /// Counts `top` rows read from or written to the variable's top, and `stack`
+  /// rows of its stack. Without cached tops, the latter number is also `top`.
   void count(FlatSymbolRefAttr name, int64_t top, int64_t stack);
 
   SymbolTable symbols;

@@ -130,7 +130,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   return %r : i64
 })mlir";
 
-// Two calls, where the result of the first one is live during the second.
+// Two calls. The result of the first one is live during the second one.
 TEST_F(RecursionToStackTest, Fib) { expect(kFib, {9}, {34}); }
 
 // Mutual recursion, with calls in arguments of tail calls.
@@ -214,7 +214,7 @@ func.func @main(%n: i64, %x: i64) -> (i64, i64) attributes {batch.entry} {
          {5, 1}, {0, 120});
 }
 
-// A tail call with arguments swapped and kept.
+// A tail call with swapped and unchanged arguments.
 TEST_F(RecursionToStackTest, TailCalls) {
   StringRef program = R"mlir(
 func.func @gcd(%a: i64, %b: i64) -> i64 {
