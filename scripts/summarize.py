@@ -45,7 +45,7 @@ def main(folder, slowest):
     for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
         with open(path) as file:
             for test in json.load(file)["tests"]:
-                if test["code"] != "EXCLUDED":  # by the user's filter
+                if test["code"] != "EXCLUDED":  # excluded by the user's filter
                     known = test["code"] == "XFAIL"
                     add(LIT.get(test["code"], "failed"),
                         test["name"] + (" (known to fail)" if known else ""),

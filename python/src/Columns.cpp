@@ -115,7 +115,7 @@ Element Element::of(const std::string &dtype, bool isIndex, bool isNode) {
 
 static nb::dlpack::dtype dlpackType(Element element) {
   using Code = nb::dlpack::dtype_code;
-  Code code = Code::Int; // also for the bits of bfloat16
+  Code code = Code::Int; // also represents the bits of bfloat16
   if (element.kind == Element::Bool)
     code = Code::Bool;
   else if (element.kind == Element::Float)

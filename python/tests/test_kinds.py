@@ -1,4 +1,4 @@
-"""Programs of each kind that JAX users write: batch.vmap against jax.vmap."""
+"""Compares programs of each kind that JAX users write under batch.vmap and jax.vmap."""
 
 import jax
 import pytest

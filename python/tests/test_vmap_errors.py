@@ -1,4 +1,4 @@
-"""Errors of batch.vmap: arguments that do not fit, unsupported operations, and their lines."""
+"""Errors of batch.vmap: unsuitable arguments, unsupported operations, and the reported lines."""
 
 import jax
 import jax.numpy as jnp

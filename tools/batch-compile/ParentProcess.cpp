@@ -20,7 +20,7 @@ void mlir::batch::exitWithProcess(int process) {
     // The LLVM handler of this signal removes files.
     ::kill(::getpid(), SIGTERM);
     ::usleep(100000);
-    ::_exit(1); // if the signal is ignored
+    ::_exit(1); // the signal may be ignored
   };
   int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
   if (descriptor < 0) {

@@ -297,7 +297,7 @@ void Driver::measureMemory() {
   report.memory = session.memory();
   for (auto &forest : inputs.batches) {
     report.inputBytes += forest->inputBytes();
-    // The inspector adds nodes and lists.
+    // The inspector adds nodes and lists to a forest.
     report.memory.records += forest->bytes() - forest->inputBytes();
   }
 }
@@ -322,7 +322,7 @@ int Driver::run() {
   if (wantsUnbatched())
     report.unbatched.push_back(runUnbatched(true));
   check();
-  // Nothing is written after an error.
+  // After an error, write no results.
   bool good = !report.difference && !report.unexpected;
   const OutputCollector &results = options.onlyUnbatched ? unbatched : batched;
   if (good && options.explain && !options.onlyUnbatched &&

@@ -47,7 +47,7 @@ struct Report {
   int64_t expectEntries = -1;
   size_t inputBytes = 0, parameterBytes = 0;
   batchrt::MemoryUse memory;
-  int64_t liveResults = 0; ///< largest value of a mini-batch
+  int64_t liveResults = 0; ///< maximum over mini-batches
 };
 
 void printText(const Options &options, const Report &report,

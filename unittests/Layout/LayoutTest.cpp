@@ -84,7 +84,7 @@ TEST(Layout, Example) {
   EXPECT_EQ(verifyLayout(problem, layout), "");
   EXPECT_TRUE(layout.copies.empty());
 
-  // In the order of the variables' names: two gathers and a scatter.
+  // The order of the variables' names needs two gathers and a scatter.
   Layout named = layoutInOrder(problem, {0, 1, 2, 3, 4, 5, 6, 7});
   EXPECT_EQ(verifyLayout(problem, named), "");
   EXPECT_EQ(copied(named),
@@ -93,7 +93,8 @@ TEST(Layout, Example) {
 }
 
 // The first batch orders the first three variables, and the second one orders
-// their images. At first, only the ends of these are known to be neighbors.
+// their images. At first, only the ends of the images are known to be
+// neighbors.
 TEST(Layout, BroadcastsAcrossBatches) {
   LayoutProblem problem = problemOf(9, {{{{0, 1, 2}, {3, 4, 5}}},
                                         {{{3, 4, 5}, {8, 7, 6}}},
@@ -101,7 +102,7 @@ TEST(Layout, BroadcastsAcrossBatches) {
                                         {{{8, 7}, {1, 2}}}});
   Layout layout = findLayout(problem);
   EXPECT_EQ(verifyLayout(problem, layout), "");
-  // (0, 1) is like (6, 7), and (8, 7) is like (1, 2), (5, 4) and (2, 1).
+  // (0, 1) corresponds to (6, 7), and (8, 7) to (1, 2), (5, 4) and (2, 1).
   EXPECT_EQ(layout.copies.size(), 1u);
   problem.batches.pop_back();
   EXPECT_EQ(findLayout(problem).copies.size(), 1u);
@@ -158,7 +159,7 @@ TEST(Layout, Nothing) {
   EXPECT_EQ(verifyLayout(problem, findLayout(problem)), "");
 }
 
-// No order copies fewer bytes.
+// No order copies fewer bytes than the layout.
 TEST(Layout, AgreesWithBruteForce) {
   std::mt19937 random(3);
   int64_t ideal = 0, rounds = 2000 * timesIfLong(20);

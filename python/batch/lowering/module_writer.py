@@ -178,7 +178,7 @@ class ModuleWriter:
             if name not in CONTROL:
                 straight.append(equation)
                 continue
-            # Equations that a call does not need follow the call, so they form one segment.
+            # Emit equations that a call does not need after it, so that they form one segment.
             flush(equation.invars if name in STRUCTURE else None)
             self.place = self.source_map.add([equation])
             values = [self.read(environment, atom) for atom in equation.invars]

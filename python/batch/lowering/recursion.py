@@ -217,7 +217,7 @@ def _open(lowering, equation, values):
     variant, (value,) = equation.params["variant"], values
     if value in lowering.opened:
         return lowering.opened[value]
-    # A data type that has not been matched has only one variant.
+    # A value that has not been matched is of a data type with only one variant.
     data = variant._adt
     types = [tensor_type(v.aval) if text[0] != "!" else text for v, text in zip(
         equation.outvars, _fields(lowering, variant)[1])]

@@ -41,7 +41,7 @@ def dense_array(field, what, value):
                         "pass a JAX or PyTorch array")
     try:
         array = numpy.asarray(value)
-    except ValueError as error:  # lists of different lengths
+    except ValueError as error:  # the value contains lists of different lengths
         raise TypeError(
             f"{what}: cannot convert the value to {field.description}: {error}") from None
     if array.size == 0:

@@ -42,7 +42,7 @@ def _parts(value):
         return _extents_in(open_jaxpr(value)[0].eqns)
     if isinstance(value, (tuple, list)):
         return [part for one in value for part in _parts(one)]
-    if hasattr(value, "arms"):  # body of a traversal
+    if hasattr(value, "arms"):  # the body of a traversal
         return _parts([arm.closed for arm in value.arms])
     return _parts(value.closed) if hasattr(value, "closed") else (value,)
 

@@ -160,7 +160,7 @@ def _user():
     """Returns the frame that performs the comparison, or None if it is not user code."""
     frame = sys._getframe(2)
     while frame and frame.f_code.co_name in _MADE and frame.f_code.co_filename[0] == "<":
-        frame = frame.f_back  # generated method of a dataclass
+        frame = frame.f_back  # skips the generated methods of a dataclass
     return None if frame is None or frame.f_code.co_filename.startswith(OWN_FOLDERS) else frame
 
 

@@ -22,7 +22,7 @@ using Tiles = TileShare<NumberMath>;
 using Slices = SliceShare<NumberMath>;
 using Items = ItemShare<NumberMath>;
 
-/// Returns the columns of tiles of a block.
+/// Returns the columns of tiles that a block computes.
 std::vector<int64_t> getTiles(int64_t unit, int64_t units, int64_t numTiles) {
   NumberMath m;
   Columns columns(m, unit, units, numTiles);
@@ -88,7 +88,8 @@ TEST(WorkShareTest, MemoryHoldsSixteenQuads) {
     }
 }
 
-// A block keeps the first of its tiles, so shares differ by at most one.
+// The number of a block determines its first tile. The numbers of tiles of two
+// blocks differ by at most one.
 TEST(WorkShareTest, ColumnsDependOnTheBlock) {
   NumberMath m;
   for (int64_t units = 1; units <= kMostBlocks; ++units)
@@ -106,7 +107,7 @@ TEST(WorkShareTest, ColumnsDependOnTheBlock) {
         for (int64_t tile : wanted)
           sharesOf[tile].insert(Columns(m, unit, units, numTiles).share);
       }
-      // Blocks with the same columns have different numbers.
+      // Blocks with the same columns have different shares.
       for (int64_t unit = 0; unit < units; ++unit) {
         Columns columns(m, unit, units, numTiles);
         ASSERT_EQ(int64_t(sharesOf[columns.first].size()), columns.shares);

@@ -37,7 +37,7 @@ double unit(uint64_t i) { return double(mix(i) >> 11) * 0x1p-53; }
 struct Unary {
   const char *name;
   double bounds[2]; ///< bounds in f32 and f64
-  double range;     ///< where most points are
+  double range;     ///< range that contains most points
   float (*narrow)(float);
   double (*middle)(double);
   long double (*wide)(long double);
@@ -232,7 +232,7 @@ protected:
     using Wide = typename Info<T>::Wide;
     if (std::isnan(exact))
       return std::isnan(y) ? 0 : INFINITY;
-    if (std::abs(exact) > Limits::max()) // may round either way at the limit
+    if (std::abs(exact) > Limits::max()) // y may round either way
       return std::abs(y) >= Limits::max() && std::signbit(y) == (exact < 0)
                  ? 0
                  : INFINITY;

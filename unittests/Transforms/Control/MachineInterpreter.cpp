@@ -243,7 +243,7 @@ LogicalResult Lane::step(Operation &op, Frame &frame) {
     stack.push_back(push.getValue() ? frame.lookup(push.getValue())
                                     : stack.back());
     ++traffic.pushes;
-    // Without a value, the top is read and written again.
+    // A push without a value reads the top and writes it again.
     count(push.getVariableAttr(), push.getValue() ? 1 : 2, 1);
     return success();
   }
