@@ -12,23 +12,24 @@ import re
 OF_EXTENSION = {
     "Cancellation": """.. py:class:: Cancellation()
 
-   Asks runs that have it to end early; any thread may, and handlers of signals.
+   Requests that runs end early. Any thread and any signal handler can request it.
 
    .. py:method:: request()
 
-      Runs end within a batch's time, and raise :py:exc:`Cancelled`.
+      Ends the runs with this object after at most one more batch. They raise
+      :py:exc:`Cancelled`.
 
    .. py:method:: reset()
 
-      Runs that begin from now on do not end at once.
+      Withdraws the request for runs that start later.
 """,
     "Cancelled": """.. py:exception:: Cancelled
 
-   A run has ended early, because its cancellation was requested.
+   A run ended early because its cancellation was requested.
 """,
     "Error": """.. py:exception:: Error
 
-   A model, its parameters or its inputs do not fit; the message names the argument, the
+   A model, its parameters or its inputs are invalid. The message names the argument, the
    field or the instance.
 """}
 
