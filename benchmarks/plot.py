@@ -140,7 +140,7 @@ def draw_ablation(record, output):
 
 
 def draw_gpu(record, output):
-    """Draws panels by hidden size: the kernel's time, and each peer's time over our total.
+    """Draws panels by hidden size: the kernel's time, and each peer's time divided by our total.
     Then draws barriers by number of blocks."""
     out, top, width = [], TOP, 0
 
@@ -155,7 +155,7 @@ def draw_gpu(record, output):
     results = record["results"]
     batches = sorted({r["batch"] for r in results})
     forms = list(dict.fromkeys(form for r in results for form in r["peers"]))
-    # Ranks of each model's sizes. A panel shows the sizes of equal rank.
+    # Ranks of each model's sizes. A panel shows the sizes with the same rank.
     ranks = {}
     for r in results:
         sizes = sorted({q["size"] for q in results if q["model"] == r["model"]})
@@ -316,7 +316,8 @@ def draw_control(record, output):
 
 
 def draw_python(record, output):
-    """Draws the time of the faster of jit(vmap) and lax.map over that of batch.vmap."""
+    """Draws the times of jit(vmap), and of the faster of jit(vmap) and lax.map, divided by that
+    of batch.vmap."""
     results = record["results"]
     lanes = sorted({r["lanes"] for r in results})
     out, top, width = [], TOP, 0
@@ -337,7 +338,7 @@ def draw_python(record, output):
 
 
 def draw_decode(record, output):
-    """Draws the times of the peers over ours, by form and width."""
+    """Draws the times of the peers divided by ours, by form and width."""
     results = record["results"]
     lanes = sorted({r["lanes"] for r in results})
     out, top, width = [], TOP, 0
@@ -359,8 +360,8 @@ def draw_decode(record, output):
 
 
 def draw_kernels(record, output):
-    """Draws shares of the peak, except for kernels without floating-point products, and the
-    times of the peers over ours."""
+    """Draws the shares of the peak (not for kernels without floating-point products), and the
+    times of the peers divided by ours."""
     results = record["results"]
     batches = sorted({r["batch"] for r in results})
     out, top, width = [], TOP, 0

@@ -12,7 +12,8 @@ LEAST_INSTANCES = 8
 
 
 class Ours:
-    """Our program, or a variant of it without some feature, as a form next to peers."""
+    """Form that runs our program, or a variant of it without some feature. It takes turns with
+    the forms of peers."""
 
     def __init__(self, name, program, *options):
         self.name, self.program, self.options = name, program, options
@@ -51,8 +52,8 @@ class Other:
         self.name, self.form, self.processes = name, form, processes
 
     def check(self, point):
-        """Returns the check of the fastest process. If there are several, some may fail,
-        such as a scheduler of DyNet on large graphs. The result lists these."""
+        """Returns the check of the fastest process, which lists the processes that failed. For
+        example, a scheduler of DyNet may fail on large graphs."""
         best, failed = None, []
         for process in self.processes:
             try:
@@ -83,7 +84,7 @@ class Other:
 
 
 class Point:
-    """A line of the table."""
+    """Inputs and settings of one line of the table."""
 
     def __init__(self, files, batch, threads, runs):
         self.inputs, self.params, self.outputs = files
@@ -100,12 +101,12 @@ def median_ratio(theirs, ours):
 
 
 def take_turns(forms, point, rounds, seconds):
-    """Returns {name: times of the rounds}."""
+    """Returns {name of a form: times of its rounds}."""
     times, spent = {form.name: [] for form in forms}, {}
     start = time.perf_counter()
     for _ in range(rounds):
         for form in forms:
-            # A slow form has fewer rounds.
+            # A slow form runs fewer rounds.
             if spent.get(form.name, 0) > seconds / len(forms):
                 continue
             began = time.perf_counter()

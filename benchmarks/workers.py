@@ -18,9 +18,9 @@ import batchtest  # noqa: E402
 
 
 class Peer:
-    """A worker process. Arguments are the script, the name of a library, the number of
-    threads and further arguments of the script; `python` runs it. `about` describes the
-    library, or has the reason why it is "missing"."""
+    """A worker process, in which `python` runs a script. The arguments of the script are the name
+    of a library, the number of threads and `arguments`. `about` describes the library, or
+    contains the reason why it is "missing"."""
 
     def __init__(self, script, name, threads, *arguments, python=sys.executable):
         # Thread pools of libraries read their size from the environment. malloc keeps

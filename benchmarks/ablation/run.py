@@ -119,7 +119,7 @@ VARIANTS = {
 
 
 def replace(text, old, new):
-    """Replaces the first `old`, which must exist."""
+    """Replaces the first occurrence of `old`, which must exist."""
     if old not in text:
         raise batchtest.ToolError("a model has no '%s' any more" % old)
     return text.replace(old, new, 1)

@@ -25,7 +25,8 @@ sys.path.insert(0, INTEGRATION)
 sys.dont_write_bytecode = True
 import batchtest  # noqa: E402: calls tools, stores records
 
-# By model: options of the compiler, and runs: name, instances, number of repetitions.
+# For each model: options of the compiler, and its runs as (name, number of instances, number of
+# repetitions).
 MODELS = {
     "treelstm_nary": (["--size=H=256"], [("batch 64", 64, 40), ("batch 1", 1, 400)]),
     "seq2seq": (["--size=H=256"], [("batch 64", 64, 10)]),

@@ -26,7 +26,7 @@ BUDGET_MS = {1000: 200, 10000: 2500}
 
 
 def function(number, count):
-    """Returns a function whose node case calls the next one on both children."""
+    """Returns a function whose case for nodes calls the next function on both children."""
     lines = ["func.func private @f%d(%%t: !tree, %%E: !emb, %%W: !mat) -> !vec {" %
              number,
              "  %h = rec.match %t : !tree -> !vec {",
@@ -49,7 +49,7 @@ def function(number, count):
             code = ("linalg.matvec ins(%%W, %%v%d : !mat, !vec) "
                     "outs(%%zero : !vec) -> !vec" % i)
         lines.append("    %%v%d = %s" % (i + 1, code))
-    # Functions differ, because equal ones would share a kernel.
+    # The constant makes the functions different, because equal ones would share a kernel.
     lines.append("    %%c = arith.constant dense<%d.0> : !vec" % number)
     lines += ["    %y = arith.addf %v30, %c : !vec", "    rec.yield %y : !vec",
               "  } }", "  return %h : !vec", "}"]

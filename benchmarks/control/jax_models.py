@@ -26,9 +26,9 @@ def lstm_parameters(p, prefix):
 
 
 class Net:
-    """`keep(p)` returns the parameters as arrays; `run(p, *instance)` runs an instance."""
+    """A net. `keep(p)` returns the parameters as arrays; `run(p, *instance)` runs an instance."""
 
-    names = ()  # of an instance's arrays
+    names = ()  # names of an instance's arrays
 
     def __init__(self, p, name, sizes):
         self.name, self.sizes = name, sizes
@@ -230,7 +230,8 @@ class Residual(Net):
 
 
 class RAE(Net):
-    """JAX does not support recursion, so a loop joins nodes in post-order, by position."""
+    """JAX does not support recursion, so a loop joins the nodes in post-order. Children are given
+    by position."""
 
     def keep(self, p):
         return p

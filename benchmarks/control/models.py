@@ -14,10 +14,10 @@ import residual
 
 class Model:
     """A model. `sizes(small)`: its named sizes; `shapes(s)`: the shapes of its parameters;
-    `instance(random, s)`: an input, with NumPy arrays; `work(s, inputs, outputs)`: sequential
-    parts of the work on a mini-batch, as (times, FLOP, bytes of weights and caches);
-    `decisions`: outputs that show the path of control; `options(s)`: options of
-    batch-compile."""
+    `instance(random, s)`: an input, with NumPy arrays; `work(s, inputs, outputs)`: the parts of
+    the work on a mini-batch that run one after the other, each as (number of repetitions, FLOPs,
+    bytes of weights and caches); `decisions`: outputs that show the path of control;
+    `options(s)`: options of batch-compile."""
 
     decisions, gains = (), {}
 
@@ -41,7 +41,7 @@ def lstm_shapes(prefix, h):
 
 
 class Sentences(Model):
-    """Models with loops over given words. All sentences have one length, as in the paper."""
+    """Models with loops over given words. All sentences have the same length, as in the paper."""
 
     words, few = 64, 5
 
@@ -58,7 +58,7 @@ class LSTM10(Sentences):
         return found
 
     def work(self, s, inputs, outputs):
-        # Layers run one after the other. The products with all words are one product.
+        # Layers run one after the other. One product multiplies all words by the input weights.
         count, flops, weights = len(inputs[0]["tokens"]), 8 * s["H"] ** 2, 16 * s["H"] ** 2
         return 10 * [(1, flops * count * len(inputs), weights),
                      (count, flops * len(inputs), weights)]
@@ -178,7 +178,7 @@ class Residual(Model):
 
     def instance(self, random, s):
         size = s["pixels"]
-        # A colour, two waves and noise. Images of pure noise would have equal means.
+        # An image is a colour, two waves and noise. Images of pure noise would have equal means.
         grid = numpy.arange(size) / size
         image = random.normal(0, 1, (3, 1, 1)) + random.normal(0, 0.3, (3, size, size))
         for _ in range(2):
@@ -208,7 +208,7 @@ class RAE(Model):
         return {"E": (127, h), "W": (h, 2 * h), "b": (h,)}
 
     def instance(self, random, s):
-        # Neighbors join in a random order. The tree has 65 nodes, as in the paper.
+        # Adjacent subtrees are joined in a random order. The tree has 65 nodes, as in the paper.
         trees = [["leaf", int(word)] for word in random.integers(0, 127, self.leaves)]
         while len(trees) > 1:
             at = int(random.integers(len(trees) - 1))
@@ -263,9 +263,9 @@ def work(name, s, values, outputs, batch):
 
 
 def floor(parts, threads, peak):
-    """Returns the sum over the parts of the work, in microseconds, and its dominant component.
-    A part takes the larger of its products at the FMA peak and its bytes at the speed of
-    repeatedly reading that many bytes."""
+    """Returns the minimum time of the work in microseconds, summed over its parts, and the
+    component that dominates it. The time of a part is the larger of two: that of its products at
+    the FMA peak, and that of reading its bytes repeatedly."""
     rates = sorted((float(size) * 2 ** 20, rate * 1e3)
                    for size, rate in peak["read_gbytes"].items())
     total, products = 0.0, 0.0

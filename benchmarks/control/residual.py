@@ -9,7 +9,7 @@ from residual_models import BLOCKS, SIZE
 
 
 class Net:
-    """A network of the sizes `s` of models.py."""
+    """A network with the sizes `s` of models.py."""
 
     def __init__(self, name, s):
         self.name, self.pixels = name, s["pixels"]
@@ -29,7 +29,7 @@ class Net:
         return {name: tuple(shapes[kind[1:]])
                 for name, kind in self.model.parameters.items()}
 
-    # NumPy code for one image at a time. It computes the biases of decisions.
+    # NumPy code that processes one image at a time, to compute the biases of decisions.
 
     def adjust(self, p, random, instances):
         for name in p:
@@ -136,7 +136,7 @@ def relu(x):
 
 
 def layer(p, filters, norm, x, stride):
-    """Returns the result of a convolution and its norm."""
+    """Returns the result of a convolution followed by its norm."""
     W = p[filters]
     pad = W.shape[2] // 2
     windows = numpy.lib.stride_tricks.sliding_window_view(

@@ -74,7 +74,7 @@ def progress(text):
 
 
 class Strategy(turns.Ours):
-    """Our program by a strategy. Other strategies may round differently."""
+    """Form that runs our program by a strategy. Other strategies may round differently."""
 
     def __init__(self, model, strategy, program):
         super().__init__(strategy, program, *(["--unbatched"] if strategy == "none" else []))
@@ -124,7 +124,8 @@ def compile_strategies(name, s, strategies, folder):
 
 
 def start_peers(names, threads):
-    """Returns {library: process} of installed libraries, and descriptions of all libraries."""
+    """Returns {library: process} for the installed libraries, and descriptions of all
+    libraries."""
     processes, about = {}, {}
     for library in dict.fromkeys(PEERS[name] for name in names):
         process = workers.Peer(os.path.join(HERE, "worker.py"), library, threads)
@@ -161,8 +162,8 @@ def check_forms(forms, point, label):
 
 
 def time_forms(forms, found, point, rounds, seconds, label, reference=None):
-    """Adds times and ratios to the results of the checks. Returns the reference: by default
-    the fastest strategy."""
+    """Adds times, and their ratios to the reference, to the results of the checks. Returns the
+    reference, which is the fastest strategy by default."""
     progress("%s: time %s" % (label, ", ".join(form.name for form in forms)))
     times = turns.take_turns(forms, point, rounds, seconds)
     for name, us in times.items():

@@ -24,8 +24,8 @@ def tensors(instances, name):
 
 
 class Net(torch.nn.Module):
-    """Weights as buffers. DYNAMIC lists the settings whose steps have changing numbers of
-    rows."""
+    """A net with its weights as buffers. DYNAMIC lists the settings in which the number of rows
+    changes from step to step."""
 
     RUNS, EAGER, COMPILED, STEPS, DYNAMIC = {}, {}, {}, [], []
 
@@ -147,7 +147,7 @@ class NASRNN(Net):
 
 
 class Attention(Net):
-    """Heads are the first dimension, and instances are the second."""
+    """The first dimension of tensors is the head, and the second is the instance."""
 
     RUNS = {"": "steps"}
     STEPS = ["project", "attend"]
@@ -233,7 +233,8 @@ class Seq2seq(Net):
             self.watch.append(first - second)
 
     def full(self, h, c, force):
-        """Runs all instances until the last end. Clears results after the end of an instance."""
+        """Runs all instances until the last one ends. Clears the results after the end of an
+        instance."""
         word, words, hs = torch.ones(len(h), dtype=torch.int64), [], []
         going = torch.ones(len(h), dtype=torch.bool)
         for t in range(50):

@@ -12,7 +12,7 @@ import torch._inductor.config
 
 from torch_models import NETS
 
-# Uses describe() of the peer of trees.
+# Uses describe() of peers/torch_peer.py.
 _path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers",
                      "torch_peer.py")
 _spec = importlib.util.spec_from_file_location("torch_peer_of_trees", _path)
@@ -69,7 +69,7 @@ class Model:
         found = {}
         for setting, method in {**self.net.RUNS, **(
                 self.net.EAGER if form == "eager" else self.net.COMPILED)}.items():
-            # One instance has one row, except in trees: None lets Inductor decide.
+            # A single instance has one row, except in trees. None lets Inductor decide.
             dynamic = (batch > 1 or None) if setting in self.net.DYNAMIC else False
             net = self.net if form == "eager" else self.compiled(dynamic)
             found[setting] = net.prepare, getattr(net, method), net.outputs

@@ -33,7 +33,7 @@ LOOP = """\
 
 
 def seq2seq(name, count):
-    """Returns a loop of `count` steps. Words only select the rows to read."""
+    """Returns a loop of `count` steps, in which words only select the rows to read."""
     with open(batchtest.model(name)) as file:
         text = file.read()
     first, end = text.index("    %zero = arith.constant 0 : index\n"), text.index(

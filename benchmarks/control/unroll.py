@@ -60,7 +60,7 @@ def unroll_attention(factor, folder, words):
 
 
 def unroll_nasrnn(factor, folder, words):
-    """Makes a fold over `factor` lists whose body has the cell `factor` times."""
+    """Writes a fold over `factor` lists whose body contains the cell `factor` times."""
     with open(batchtest.model("nasrnn")) as file:
         source = file.read()
     lists = ["tokens"] + ["tokens%d" % i for i in range(1, factor)]
@@ -89,7 +89,7 @@ def unroll_nasrnn(factor, folder, words):
 
 
 class Unrolled(turns.Ours):
-    """A form of a model with its own inputs."""
+    """Form of a model that reads separate inputs."""
 
     def __init__(self, factor, program, inputs):
         super().__init__("1 round" if factor == 1 else "%d rounds" % factor, program)

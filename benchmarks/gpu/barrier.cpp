@@ -7,10 +7,11 @@
 //
 // batch-barrier OBJECT STEPS RUNS BLOCKS...
 //
-// Runs plans of steps without tasks with an object's own kernel: with a barrier
-// after each step, without barriers, and with a single step. The differences
-// per step are the times of a barrier and of a step's bookkeeping. Prints a
-// JSON array with an object for each number of blocks: medians of the runs.
+// Runs plans whose steps have no tasks, with an object's own kernel: with a
+// barrier after each step, without barriers, and with a single step. The
+// differences per step are the times of a barrier and of a step's bookkeeping.
+// Prints a JSON array with an object for each number of blocks, which contains
+// the medians of the runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +37,7 @@ public:
 
   struct Result {
     double microseconds;
-    int64_t barriers; ///< number of barriers of all blocks
+    int64_t barriers; ///< number of barriers that all blocks share
   };
   Result run(int64_t count, bool barrier);
 
@@ -143,7 +144,7 @@ static void measure(const CompiledObject &object,
     EmptySteps::Result one = empty.run(1, false);
     EmptySteps::Result withoutBarriers = empty.run(steps, false);
     EmptySteps::Result withBarriers = empty.run(steps, true);
-    // Only executor `device` uses the barrier of all blocks.
+    // Only executor `device` uses the barrier that all blocks share.
     int64_t wanted = launch.executor == "device" ? steps - 1 : 0;
     if (withBarriers.barriers - withoutBarriers.barriers != wanted)
       raise(steps, " steps met ",

@@ -56,21 +56,21 @@ sys.dont_write_bytecode = True
 import run as measuring  # noqa: E402
 
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
-# A model of part `times`.
+# The model that is profiled, one of part `times`.
 PROFILED = "treelstm_nary"
 SECTIONS = ("SpeedOfLight", "WarpStateStats", "SourceCounters", "LaunchStats")
-HOT = 40  # number of instructions in a profile
+HOT = 40  # number of instructions listed in a profile
 
 
 # --- commands with a time limit -------------------------------------------------
 
 class Ended(Exception):
-    """Ends the run. The text has the reason."""
+    """Ends the run. The text contains the reason."""
 
 
 class Watch:
-    """Runs commands, each in a separate process group. Commands end at the latest with the
-    current part and with the budget."""
+    """Runs commands, each in a separate process group. Commands end at the latest when the budget
+    of the current part or of the run ends."""
 
     def __init__(self, seconds):
         self.end = self.part_end = time.monotonic() + seconds
@@ -97,7 +97,7 @@ class Watch:
             kill(process.pid)
             try:
                 process.wait(10)
-            except subprocess.TimeoutExpired:  # the driver does not release it
+            except subprocess.TimeoutExpired:  # the driver does not release the process
                 code = None
             with self.lock:
                 self.groups.discard(process.pid)
@@ -132,7 +132,7 @@ class Job:
 # --- runs -----------------------------------------------------------------------
 
 class Hour:
-    """The bundle, the record and the table."""
+    """A run, with its bundle, its record and its table."""
 
     def __init__(self, options, bundle):
         self.options, self.bundle = options, bundle
@@ -226,7 +226,7 @@ class Hour:
         return done
 
     def probe(self):
-        """Checks after a killed command that the GPU still runs the smallest job."""
+        """Checks, after a command was killed, that the GPU still runs the smallest job."""
         if self.watch.left() > 5 and self.do(self.smallest())["state"] != "ok":
             raise Ended("the device does not answer any more")
 
@@ -306,7 +306,8 @@ def read_counts(text):
 
 
 def read_results(path):
-    """Returns a function that reads the same facts, and a hash of the results."""
+    """Returns a function that reads the facts of read_counts(), and adds a hash of the
+    results."""
     def read(text):
         facts = read_counts(text)
         with open(path, "rb") as file:
@@ -326,9 +327,9 @@ def answers(hour):
 
 
 class WithResults(Job):
-    """A program whose results are stored as a hash. It is timed at a batch size, or its
-    results are compared with those of the unbatched code. One run does not do both, as it
-    would also time the unbatched code."""
+    """A program whose results are stored as a hash. It is timed at a batch size, or its results
+    are compared with those of the unbatched code. No run does both, because it would also time
+    the unbatched code."""
 
     def __init__(self, hour, program, limit, batch=None, runs=None):
         name = "%s, %s" % (program["name"], "batch %d" % batch if batch else
@@ -339,7 +340,8 @@ class WithResults(Job):
         Job.__init__(self, name, hour.batch_run(
             program, "--limit=%d" % limit, "--outputs=" + path, "--json", *more,
             *hour.patience(5)), 40, read_results(path))
-        # Jobs of a row have the same bits. Programs of one kernel share a row.
+        # The results of the jobs in a row have the same bits. Programs with the same kernel share
+        # a row.
         self.row = program.get("row", program["name"]), limit
 
 
@@ -625,7 +627,7 @@ def rows_of_profile(jobs, hour):
         for name, share in list(facts.get("stalls", {}).items())[:6])) for facts in jobs]
 
 
-# Parts in the order of their value, with shares of the budget.
+# Parts, most valuable first, with their shares of the budget.
 PARTS = {"answers": (answers, 0.2), "times": (times, 0.25), "barriers": (barriers, 0.12),
          "sanitizer": (sanitizer, 0.2), "control": (control, 0.15),
          "profile": (profile, 0.25), "peers": (peers, 0.3), "sizes": (sizes, 0.25),

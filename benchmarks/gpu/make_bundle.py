@@ -181,7 +181,8 @@ def compile_objects(work, options):
 
 
 def add_estimates(models, options):
-    """Adds estimated times of kernels of executor `device`, by batch size (work.py)."""
+    """Adds the times that work.py estimates for the kernels of executor `device`, by batch
+    size."""
     import work
     batches = [batch for batch in (1, 4, 10, 64) if batch <= options.instances]
     of = argparse.Namespace(blocks=0, precision="f32", chip=options.chip,
@@ -204,7 +205,8 @@ def without(models, programs, failed):
 
 
 def list_files(folder):
-    """Prints files and their sizes, with sums for objects and cases. Returns all bytes."""
+    """Prints files and their sizes, with sums for objects and cases. Returns the total number of
+    bytes."""
     total, sums = 0, {"objects": [], "cases": []}
     for at, _, names in os.walk(folder):
         for name in sorted(names):
@@ -248,7 +250,7 @@ def parse():
     options.sizes = options.sizes or ([16] if small else [256] if options.first_hour
                                       else [256, 512])
     options.instances = options.instances or (4 if small else 64)
-    # The emulator runs 8 blocks, fewer than a cluster of 16.
+    # The emulator runs 8 blocks, which is fewer than a cluster of 16 has.
     options.executors = options.executors or [
         name for name in programs.EXECUTORS if name != "cluster-16" or not small]
     unknown = set(options.executors) - set(programs.EXECUTORS)

@@ -23,8 +23,8 @@ LEVELS = ("cluster", "block", "device")
 CASES = os.path.join(batchtest.ROOT, "..", "shared", "cases")
 # Relative rounding errors of the factors of products (docs/explanation/gpu.md).
 ROUNDING = {"tf32": 2.0 ** -11, "bf16": 2.0 ** -8}
-# TREES runs on tensor cores, and part `times` measures TIMED. The sources of SEQUENCES are in
-# the folder models.
+# Model TREES runs on tensor cores, and part `times` measures the models in TIMED. The sources of
+# the models in SEQUENCES are in the folder models.
 TREES = "treelstm_nary"
 TIMED = (TREES, "lstm")
 SEQUENCES = ("lstm", "gru")
@@ -62,8 +62,8 @@ def ways(model, executors, levels):
 
 
 def bound(precision, trees):
-    """Returns the option with the error bound of results. Each level adds one product to the
-    chain of those below, and results add one more."""
+    """Returns the option with the error bound of the results. Each level adds one product to the
+    chain of products below it, and the output layer adds one more."""
     levels = len(graphs.Plan([graphs.graph_of(tree) for tree in trees]).levels)
     return ["--check-unbatched=%.2g" % (2 * ROUNDING[precision] * (levels + 2))]
 
@@ -73,7 +73,7 @@ def cases(options, scratch):
     names = sorted(os.listdir(CASES)) if os.path.isdir(CASES) else []
     for model in names:
         few = 1 if model in ONCE else None
-        # Larger clusters run the same code.
+        # Only sanitized models run in clusters of 16, because these run the same code.
         executors = [executor for executor in options.executors
                      if executor != "cluster-16" or model in SANITIZED]
         found = ways(model, executors[:few], LEVELS[:few])
@@ -114,7 +114,7 @@ def cases(options, scratch):
 
 
 def tensor_cores(options, entries):
-    """Yields the same for a tree model on tensor cores, at the sizes of run.py."""
+    """Yields the same tuples for a tree model on tensor cores, at the sizes of run.py."""
     for entry in entries:
         if entry["model"] != TREES:
             continue
@@ -134,7 +134,7 @@ def tensor_cores(options, entries):
 
 
 def control(options):
-    """Yields the same for models whose control does not follow a structure."""
+    """Yields the same tuples for models whose control does not follow a structure."""
     for model, (small, checked) in CONTROL.items():
         if options.models and model not in options.models:
             continue
@@ -142,7 +142,7 @@ def control(options):
         for way, flags in ways(model, options.executors, LEVELS).items():
             if way in EXECUTORS:
                 continue
-            # By default, a GPU next runs the block for which most lanes wait.
+            # By default, a GPU always runs the block for which most lanes wait.
             choices = ["", "work"] if way == "lock step" else [""]
             for choice in choices:
                 given = ["--block-choice=" + choice] if choice else []

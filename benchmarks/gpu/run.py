@@ -194,15 +194,15 @@ def same_files(a, b):
 
 
 def node_by_node(entry, form, batch, known):
-    """Returns the key of a known result of the same instances, or None. Node by node, results
-    do not depend on mini-batches."""
+    """Returns the key of a known result of the same instances, or None. If nodes run one by one,
+    results do not depend on the batch size."""
     return next((key for key in known if form == key[0] == "recursive" and
                  key[1] != batch and entry.whole(key[1]) == entry.whole(batch)), None)
 
 
 def check_peer(entry, wanted, peer, options):
-    """Returns {(form, batch): its largest error}, without forms that cannot be captured or
-    compiled. `wanted` has the expected results by number of instances."""
+    """Returns {(form, batch): largest error}, without forms that cannot be captured or compiled.
+    `wanted` contains the expected results by number of instances."""
     peer.load(entry.model, entry.size, entry.shapes(), entry.values, entry.graphs)
     tensors = {instances: outputs_of(next(iter(found.values()))[1])
                for instances, found in wanted.items()}
@@ -333,7 +333,7 @@ def print_result(result):
 
 
 def store(record, kept, options):
-    """Writes the record, and results of an earlier record that it lacks."""
+    """Writes the record. Adds the results of an earlier record that the new one lacks."""
     def key(result):
         return result["model"], result["size"], result["batch"]
 

@@ -22,8 +22,8 @@ class OneNode:
 
 
 class Level:
-    """The children of a level's nodes, next to each other. `parents` has the node of each
-    within the level."""
+    """The children of a level's nodes, in adjacent rows. `parents` contains the parent of each
+    child as a position in the level."""
 
     def __init__(self, count, parents):
         self.count, self.parents = count, parents
@@ -123,7 +123,7 @@ class DAGRNN(TreeRNNW):
 
 
 class TreeGRU(Model):
-    """Products of the words: for r if inner nodes have words, for z and for n."""
+    """Words are multiplied by the weights of z and n, and of r if inner nodes have words."""
 
     direct = True
 
@@ -159,7 +159,7 @@ class SimpleTreeGRU(TreeGRU):
 
 
 class TreeLSTM(Model):
-    """Products of the words: for i, o, u, and for f if inner nodes have words."""
+    """Words are multiplied by the weights of i, o and u, and of f if inner nodes have words."""
 
     names = ("h", "c")
 

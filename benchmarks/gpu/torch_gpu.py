@@ -113,8 +113,9 @@ class Peer:
 
     @torch.no_grad()
     def load(self, model, size, shapes, values, graphs):
-        """Loads a model. `shapes` are those of the parameters by name; -1 is the number of
-        words. `graphs` are `values` as graphs, or as lists of words for sequence models."""
+        """Loads a model. `shapes` contains the shapes of the parameters by name; -1 is the number
+        of words. `graphs` contains `values` as graphs, or as lists of words for sequence
+        models."""
         self.sequences = model not in MODELS
         self.values, self.graphs, self.calls = values, graphs, {}
         self.trees = model in torch_peer.MODELS
@@ -152,7 +153,7 @@ class Peer:
             for state, plan in self.states(form, batch, instances):
                 self.capture(state)() if form == "graph" else \
                     self.of(form).run(state)
-                # Puts rows of nodes in post-order. Results per instance stay as they are.
+                # Puts rows of nodes in post-order. Results per instance keep their order.
                 parts.append({
                     name: values if self.sequences or name == "M_root"
                     else values[plan.row]
@@ -203,7 +204,7 @@ class Peer:
 
 
 def wall_time(call, cuda):
-    """Returns the microseconds until all work of a call has ended."""
+    """Returns the microseconds from a call until all of its work has ended."""
     wait = torch.cuda.synchronize if cuda else lambda: None
     wait()
     start = time.perf_counter()
@@ -213,7 +214,7 @@ def wall_time(call, cuda):
 
 
 def device_time(call):
-    """Returns the microseconds of the GPU for a call."""
+    """Returns the microseconds that a call takes on the GPU."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     torch.cuda.synchronize()
     begin.record()
@@ -226,7 +227,7 @@ def device_time(call):
 # --- the machine --------------------------------------------------------------
 
 def ceilings(cuda):
-    """Measures the peak rates of the device for products and copies, and a launch."""
+    """Measures the peak rates of the device for products and copies, and the time of a launch."""
     device = torch_peer.device
 
     def best(call, times=20):

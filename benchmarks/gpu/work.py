@@ -44,10 +44,10 @@ import run as structural  # noqa: E402
 RESULTS = os.path.join(ROOT, "benchmarks", "results", "gpu-2026-11-27.json")
 
 CONSTANTS = {
-    # clocks.max.sm of nvidia-smi for the measured H200.
+    # clocks.max.sm, as nvidia-smi reports it for the measured H200.
     "clock_ghz": 1.98,
-    # Measured by batch-barrier on this H200 with 132 blocks: a barrier of all blocks, and a
-    # step without tasks.
+    # Times that batch-barrier measured on this H200 with 132 blocks: a barrier that all blocks
+    # share, and a step without tasks.
     "barrier_us": 1.13, "step_us": 0.48,
 }
 
@@ -56,8 +56,9 @@ class Model:
     """A model's counts at one size, and the steps of its mini-batches."""
 
     def __init__(self, model, size, inputs, batches, options):
-        """Counts the first options.instances of file `inputs`, for the chip, precision and
-        number of blocks of the options. 0 blocks: as many as the chip has."""
+        """Counts the work of the first options.instances instances in file `inputs`, for the
+        chip, precision and number of blocks of the options. With 0 blocks, uses as many as the
+        chip has."""
         own = os.path.join(HERE, "models", model + ".mlir")
         self.source = own if os.path.exists(own) else batchtest.model(model)
         self.model, self.size, self.graphs = model, size, []
@@ -83,16 +84,17 @@ class Model:
         self.kernels = gpu_work.count(self.source, size, rows, self.flags)
 
     def kids(self, tasks):
-        """Returns the rows of a ragged domain: the average number of children of the tasks."""
+        """Returns the number of rows of a ragged domain: the average number of children of this
+        many tasks."""
         return max(round(self.kids_of_inner * tasks), 1)
 
     def stages(self, kernel, tasks):
         return list(gpu_work.stages_of(self.kernels[kernel], tasks, self.kids(tasks)))
 
     def levels(self, batch):
-        """Returns (counts, rows) for each step of the kernel with the most steps: that of
-        inner nodes. The counts are those of the first stage with products, or of the first
-        stage if none has products."""
+        """Returns (counts, rows) for each step of the kernel with the most steps, which is the
+        kernel of inner nodes. The counts are those of the first stage with products, or of the
+        first stage if none has products."""
         steps = [step for plan in self.steps[batch] for step in plan]
         most = collections.Counter(name for name, _ in steps).most_common(1)[0][0]
         found = []
@@ -116,7 +118,7 @@ class Model:
 
 
 def shares_of(levels):
-    """Returns the share of warps that have work in each level."""
+    """Returns, for each level, the share of warps that have work."""
     return [work["busy warps"] / work["warps"] for work, _ in levels]
 
 

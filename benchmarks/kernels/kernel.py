@@ -2,7 +2,7 @@
 
 import collections
 
-# Fields: name; the program for one instance; FLOPs of an instance; torch(torch, batch)
-# returns an equivalent module, and its input for a batch; jax(jax, batch) returns
+# Fields: the name; the program for one instance; the FLOPs of an instance; torch(torch, batch),
+# which returns an equivalent module and its input for a batch; and jax(jax, batch), which returns
 # {setting: (function, arguments)} with functions that can be compiled.
 Kernel = collections.namedtuple("Kernel", "name program flops torch jax")

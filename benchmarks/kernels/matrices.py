@@ -1,6 +1,6 @@
 """Kernels of matrices: a layer of BERT-base with weights of 2 and of 3 dimensions, and the
 position of the largest of 4,000 numbers. The layer has 128 tokens of 768 numbers, 12 heads,
-3072 inner numbers, and GELU by erf.
+3072 inner numbers per token, and GELU computed by erf.
 """
 
 from kernel import Kernel
@@ -281,7 +281,8 @@ def run_argmax(torch, batch):
     return Argmax(), torch.rand(batch, 4000)
 
 
-# FLOPs of 4 products with 768 x 768 matrices, 2 with 768 x 3072, scores and weighted sums.
+# FLOPs of 4 products with 768 x 768 matrices, 2 products with 768 x 3072 matrices, the scores and
+# the weighted sums.
 LAYER_FLOPS = 2 * 128 * (4 * 768 * 768 + 2 * 768 * 3072 + 2 * 128 * 768)
 
 KERNELS = [Kernel("BERT layer", layer(False), LAYER_FLOPS, run_layer, run_jax_layer),

@@ -24,7 +24,7 @@ def median(run, seconds):
 
 
 def answer(seconds, settings):
-    """Prints a line when ready, then answers requests. `settings(kernel, batch)` returns
+    """Prints a line when it is ready, then answers requests. `settings(kernel, batch)` returns
     {name: function without arguments}."""
     known = {kernel.name: kernel for kernel in kernels.KERNELS}
     best = {}

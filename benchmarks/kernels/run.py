@@ -32,7 +32,7 @@ import kernels  # noqa: E402: in this folder
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Seconds of one measurement of a peer.
 PEER_SECONDS = 0.3
-# Names in tables, by the package of a peer.
+# Names of the peers in tables, by Python package.
 PEERS = {"torch": "PyTorch", "jax": "JAX"}
 
 
@@ -49,7 +49,7 @@ class Peer:
         self.process.stdout.readline()
 
     def measure(self, kernel, batch):
-        """Returns microseconds and the setting."""
+        """Returns the microseconds of the fastest setting, and the setting."""
         self.process.stdin.write("%s\t%d\n" % (kernel, batch))
         self.process.stdin.flush()
         answer = self.process.stdout.readline()

@@ -116,8 +116,8 @@ std::string measureCells() {
   return rows;
 }
 
-/// Measures PQ trees of sets of ten neighbors at random places in a hidden
-/// order.
+/// Measures PQ trees for sets of ten elements that are adjacent in a hidden
+/// order. The positions of the sets are random.
 std::string measureTrees() {
   std::printf("\n%10s %10s %10s %10s %14s\n", "elements", "entries", "build ms",
               "reduce ms", "visits/entry");
@@ -164,9 +164,9 @@ std::string measureTrees() {
   }
   return rows;
 }
-/// Measures layouts of batches of ten operators with three operands each. They
-/// are at random places in a hidden order of variables. In some, two variables
-/// of an operand are exchanged.
+/// Measures layouts of batches of ten operators with three operands each. The
+/// operators use variables at random positions of a hidden order. In some
+/// batches, two variables of an operand are exchanged.
 std::string measureLayouts() {
   std::printf("\n%10s %10s %10s %10s\n", "variables", "batches", "copies",
               "ms");

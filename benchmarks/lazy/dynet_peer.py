@@ -78,7 +78,7 @@ class Net:
         return found
 
     def last(self, result):
-        """Returns expressions that depend on all results."""
+        """Returns expressions that together depend on all results."""
         return [values[-1] for values in result.values()
                 if values and isinstance(values[-1], dy.Expression)]
 
@@ -135,7 +135,7 @@ class Beam(Greedy):
         h, c = self.weights["h0"], self.weights["c0"]
         for word in instance["src"]:
             h, c = self.step("enc", self.E_src, word, h, c)
-        # Scores, words and states. Beams that have ended have no state.
+        # A beam is (score, words, state). Beams that have ended have no state.
         beams, steps = [(0.0, [1], (h, c))], 0
         while steps < instance["limit"] and any(state for _, _, state in beams):
             states = [state and self.step("dec", self.E_tgt, text[-1], *state)
@@ -217,7 +217,8 @@ class DRNN(Net):
         return found
 
     def run(self, instances):
-        """Runs trees by frontier: all nodes wait together, including those of an instance."""
+        """Runs trees frontier by frontier. All nodes of a frontier wait together, including nodes
+        of the same instance."""
         dy.renew_cg()
         w, roots, frontier = self.weights, [], []
         for instance in instances:
@@ -316,7 +317,7 @@ class Nested(Net):
 
 
 class Sequence(Net):
-    """Models without waits: each program is one graph."""
+    """Base class of models without waits. Each program is one graph."""
 
     def program(self, instance):
         return self.build(instance)

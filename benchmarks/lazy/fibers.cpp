@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// batch-fibers [FIBERS...]: prints one JSON object. It has, for each number of
-// fibers, the nanoseconds of a resume and its suspend when all fibers take
+// batch-fibers [FIBERS...]: prints one JSON object. For each number of fibers,
+// it contains the nanoseconds of a resume and a suspend when all fibers take
 // turns: the fastest of 201 runs of about a millisecond.
 //
 //===----------------------------------------------------------------------===//

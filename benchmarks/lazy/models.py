@@ -15,9 +15,9 @@ def linear(name, out, into):
 class Model:
     """A model. `sizes(hidden)`: its named sizes; `shapes(s)`: the shapes of its parameters;
     `instance(random, s)`: an input; `flops(s, inputs, outputs, tasks)`: the FLOPs of its
-    products, with `outputs` by instance and `tasks` by kernel; `waits`: whether control waits
-    for tensors; `decisions`: outputs that show the path of control; `named`: the sizes that
-    the module names, if not all."""
+    products, with `outputs` by instance and `tasks` by kernel; `waits`: whether control waits for
+    tensors; `decisions`: outputs that show the path of control; `named`: the sizes that the
+    module names (None: all)."""
 
     waits, decisions, gains, named = True, (), {}, None
 
@@ -32,8 +32,8 @@ class Model:
 
 
 def uniform(seed, chain, first, second):
-    """Returns draws in (0, 1) of (seed, chain), addressed by two arrays of numbers. They equal
-    random.uniform.f32 of the library: the first word of Threefry-2x32 with 20 rounds."""
+    """Returns draws in (0, 1) for (seed, chain), addressed by two arrays of numbers. They equal
+    those of random.uniform.f32 of the library: the first word of Threefry-2x32 with 20 rounds."""
     key = [numpy.uint32(seed), numpy.uint32(chain)]
     key.append(key[0] ^ key[1] ^ numpy.uint32(0x1BD11BDA))
     x, y = (numpy.asarray(n, "u4") + k for n, k in zip((first, second), key))
@@ -71,8 +71,8 @@ class Greedy(Model):
         return found
 
     def instance(self, random, s):
-        # A random network rarely ends a sentence, so most sentences end at their limit.
-        # Control cannot predict this limit any better than an end.
+        # A random network rarely ends a sentence, so most sentences end at their limit. Control
+        # can predict neither the limit nor an end.
         return {"src": words(random, random.integers(8, 41), s["V"]),
                 "limit": int(random.integers(8, 41))}
 
@@ -87,11 +87,13 @@ class Beam(Greedy):
     decisions = ("out", "steps")
 
     def adjust(self, p, random):
-        # The end varies more than other words, so that some beams reach it and others do not.
+        # The score of word 0, the end, varies more than the scores of other words, so that some
+        # beams reach it and others do not.
         p["W_out"][0] *= p["W_out"].shape[1] / 170
 
     def flops(self, s, inputs, outputs, tasks):
-        # Number of beams in progress over all steps. Each of them reads its last word.
+        # Number of beams in progress, summed over all steps. Each of these beams reads its last
+        # word.
         running = sum(count for name, count in tasks.items()
                       if name.startswith("main_while") and name.endswith("_input"))
         if not running:
@@ -102,10 +104,10 @@ class Beam(Greedy):
 
 
 class Speculative(Model):
-    """A draft of one layer and a target of four. Words form groups of 8 similar words. In both
-    networks, the next word is from the previous group, and from the first group it is word 0,
-    the end. The choice among the 8 depends on all words read. So the target accepts some words
-    of the draft and rejects others."""
+    """A draft with one layer and a target with four. Words form groups of 8 similar words. In
+    both networks, the next word is in the previous group. After a word of the first group, the
+    next word is word 0, the end. The choice among the 8 words of a group depends on all words
+    read, so the target accepts some words of the draft and rejects others."""
 
     decisions = ("out", "accepted")
     named = ("D", "F", "V")
@@ -150,7 +152,8 @@ class Speculative(Model):
     def flops(self, s, inputs, outputs, tasks):
         h, layer, total = s["H"], 24 * s["H"] ** 2, 0
         for i, o in zip(inputs, outputs):
-            # All words of a prompt except the last. Their last layer only needs keys and values.
+            # Number of words of a prompt except the last. For these words, the last layer
+            # computes only keys and values.
             length = len(i["tokens"]) - 1
             total += length * (3 * layer + 2 * 4 * h * h + 3 * 2 * length * h)
             for accepted in o["accepted"]:
@@ -184,7 +187,7 @@ class StackRNN(Model):
         return found
 
     def adjust(self, p, random):
-        # About every other step shifts.
+        # About half of the steps are shifts.
         for net in ("W_p", "W_s", "W_a", "W_b", "W_c", "G"):
             p[net] -= p[net].mean(axis=1, keepdims=True)
         p["g"][0] += 2.2
@@ -233,7 +236,8 @@ class Berxit(Model):
     gains = {"exit.W": 1}
 
     def sizes(self, hidden):
-        # BERT-base at each hidden size from 256. Tests use smaller sizes.
+        # For hidden sizes of 256 or more, the sizes are those of BERT-base. Tests use smaller
+        # sizes.
         h, heads, tokens, v = (768, 12, 128, 30522) if hidden >= 256 else (hidden, 2, 16, 500)
         return {"H": h, "HEADS": heads, "D": h // heads, "TOKENS": tokens, "V": v}
 
@@ -305,7 +309,7 @@ class Nested(Model):
         h = s["H"]
         edges = sum(int(o["counts"].sum()) for o in outputs)
         nodes = sum(len(o["counts"]) for o in outputs)
-        # A node computes its part of the products for its edges once.
+        # The products for the edges of a node share a part, which the node computes once.
         return nodes * 16 * h * h + edges * 2 * h * h
 
 

@@ -52,7 +52,8 @@ import workers  # noqa: E402
 import batchtest  # noqa: E402: on the path that workers adds
 import turns  # noqa: E402
 
-# Options of --autobatch and of batch-run that switch analyses off for "no analysis".
+# Options of --autobatch and of batch-run that switch off the analyses, for the form "no
+# analysis".
 SWITCHES = ["hoist=false", "fork=false", "defer=false", "select=false", "phases=false",
             "coarsen=false", "ghosts=false", "--depths=flush"]
 DYNET_SCHEDULERS = [1, 2, 3]
@@ -77,7 +78,8 @@ def known_switches(folder):
 
 
 def start_workers(names, threads):
-    """Returns {form: [process, …]} of installed libraries, and their descriptions."""
+    """Returns {form: [process, …]} for the installed libraries, and descriptions of the
+    libraries."""
     script = os.path.join(HERE, "worker.py")
     forms, about = {}, {}
     torch = [name for name in names if name.startswith("torch ")]
@@ -161,8 +163,8 @@ def key(result):
 
 
 def overheads(result, switch):
-    """Returns the times outside of kernels of a result on one thread. `switch` is the time of
-    a switch in nanoseconds."""
+    """Returns the times that a result on one thread spends outside of kernels. `switch` is the
+    time of a fiber switch in nanoseconds."""
     counts, parts = result["counts"], result["parts"]
     tasks, flushes, waits = (counts[key] / result["mini_batches"]
                              for key in ("tasks", "flushes", "waits"))
@@ -276,7 +278,7 @@ def main():
     record = {**batchtest.where_and_when("lazy"), "rounds": options.rounds, "results": []}
     print("%s, %s, %d cores" % (record["date"], record["cpu"], record["cores"]))
     failures, skipped = [], []
-    # Berxit has one size for all hidden sizes.
+    # Models such as Berxit have the same size for several hidden sizes.
     order = list({(threads, name, models.MODELS[name].sizes(hidden)["H"]):
                   (threads, hidden, name) for threads in options.threads
                   for hidden in reversed(options.hidden) for name in options.models}.values())

@@ -18,7 +18,7 @@ import models
 from torch_models import Greedy, Net, rows_of
 
 WIDTH = 4    # beams
-DRAFTED = 4  # words of a round
+DRAFTED = 4  # words that the draft writes in a round
 
 
 def largest(scores, count):
@@ -32,11 +32,12 @@ def largest(scores, count):
 
 class Beam(Greedy):
     def step(self, word, h, c):
-        """Returns the log probabilities of the best words of each beam, these words, and states."""
+        """Returns the log probabilities of the best words of each beam, these words, and the
+        states."""
         x = torch.tanh(self.many("dec_in", self.E_tgt[word]))
         h, c = torch.lstm_cell(x, (h, c), self.dec_W, self.dec_U, self.dec_b)
         p = torch.log_softmax(self.many("out", h), 1)
-        # One additional word shows the margin of the choice.
+        # The margin of the choice requires one additional word.
         return *largest(p, WIDTH + (self.watch is not None)), h, c
 
     def decided(self, beams, count):
@@ -47,7 +48,7 @@ class Beam(Greedy):
     def eager(self, instance):
         x = torch.tanh(self.many("enc_in", self.E_src[instance["src"]]))
         _, (h, c) = self.lstm(x, (self.h0[None], self.c0[None]))
-        # Scores, words, and rows. Beams that have ended have no row.
+        # A beam is (score, words, row). Beams that have ended have no row.
         beams, steps, last = [(0.0, [], 0)], 0, [1]
         while True:
             top, words, h, c = self.step(torch.tensor(last), h, c)
@@ -84,7 +85,7 @@ class Beam(Greedy):
         steps, ends = [], []
         while True:
             top, words, h, c = self.step(last, h, c)
-            # A beam that has ended is its only successor, with word 0.
+            # A beam that has ended has itself, with word 0, as its only successor.
             scores = torch.full((*live.shape, WIDTH), -torch.inf)
             nexts = torch.zeros(scores.shape, dtype=torch.int64)
             scores[:, :, 0] = score
@@ -167,7 +168,7 @@ class Speculative(Net):
             len(x), 3, self.HEADS, -1)
 
     def rest(self, x, y, layer):
-        """Returns the result of a layer for rows `x` with attention result `y`."""
+        """Returns the result of a layer for rows `x` and the attention result `y`."""
         x = x + self.many(layer + "_o", y)
         f = F.gelu(self.many(layer + "_ff1", self.norm(x, layer + "_ln2")))
         return x + self.many(layer + "_ff2", f)
@@ -184,7 +185,7 @@ class Speculative(Net):
         q, k, v = (t.transpose(1, 2) for t in (q, *kv.unbind(2)))
         return F.scaled_dot_product_attention(q, k, v, **mask).transpose(1, 2).flatten(2)
 
-    # Choices of drafted and written words, which the class for sampling overrides.
+    # The methods that choose drafted and written words. The class for sampling overrides them.
 
     def law(self, scores):
         return scores
@@ -291,7 +292,7 @@ class Speculative(Net):
                 x = self.after(x, y.flatten(0, 1)[padded], layer)
 
     def round(self, last, place, mask, u, *caches):
-        """Returns, in a row for each instance, the words to write and the number of accepted
+        """Returns a row for each instance, with the words to write and the number of accepted
         words of the draft. mask: [instance, 1, word, place]."""
         count, _, _, most = mask.shape
         first = torch.arange(count) * caches[0].shape[1] + place
@@ -336,7 +337,7 @@ class Speculative(Net):
                     if self.write(*found[i], out[row], accepted[row], limits[i])]
             if not left:
                 return found
-            # The last rows in progress move to the rows of instances that have ended.
+            # The instances in the last rows move to the rows of instances that have ended.
             moving = [row for row in left if row >= len(left)]
             order = [row if row in left else moving.pop() for row in range(len(left))]
             to = [row for row, old in enumerate(order) if row != old]
@@ -353,8 +354,8 @@ class Speculative(Net):
 
 
 class Sampled(Speculative):
-    """A law has the probabilities of all words. A draw u selects the first word at which the
-    cumulative sum exceeds u times the sum of the law."""
+    """Samples words. A law contains the probabilities of all words. A draw u selects the first
+    word at which the cumulative sum exceeds u times the sum of the law."""
 
     def law(self, scores):
         return torch.softmax(scores, -1)
@@ -385,7 +386,8 @@ class Sampled(Speculative):
         return out, accepted
 
     def draws(self, instance):
-        """Returns draws by round: one for each word, one to accept each, and one for the last."""
+        """Returns the draws of each round: one to choose each word of the draft, one to accept
+        each, and one to choose the last word."""
         slots = [*range(DRAFTED), *range(0x100, 0x100 + DRAFTED), 0x200]
         return torch.tensor(models.uniform(
             instance["seed"], instance["chain"],

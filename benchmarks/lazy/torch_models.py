@@ -48,8 +48,8 @@ def unpacked(data, sizes, order):
 
 
 class Net(torch.nn.Module):
-    """Weights as buffers. STEPS lists the functions that are compiled. Its numbers are those
-    of the first arguments with a row for each instance in progress."""
+    """A net with its weights as buffers. STEPS lists the functions that are compiled. The number
+    of each function counts its leading arguments with a row for each instance in progress."""
 
     STEPS = {}
 
@@ -69,7 +69,8 @@ class Net(torch.nn.Module):
             self.register_buffer(name, value.contiguous())
 
     def keep_linear(self, name, W, b):
-        """Keeps weights for products with many rows and with one row."""
+        """Registers the weights in two layouts: for products with many rows, and for products
+        with one row."""
         self.keep(**{name: W, name + "_t": W.T, name + "_b": b})
 
     def many(self, name, x):
@@ -79,7 +80,7 @@ class Net(torch.nn.Module):
         return torch.addmv(getattr(self, name + "_b"), getattr(self, name), x)
 
     def pick(self, scores):
-        """Returns the position of the first largest score."""
+        """Returns the position of the largest score (the first if several are largest)."""
         if self.watch is not None:
             first, second = scores.topk(2).values.tolist()
             self.watch.append(first - second)
@@ -227,7 +228,8 @@ class StackRNN(Net):
         count, longest = len(lengths), len(sizes)
         words, each = self.E[backward], torch.arange(count)
         pre, state, first = self.many("b", words), self.h0_b.expand(count, -1), 0
-        # States and words, by instance and by number of words read from the end.
+        # States and words, indexed by the instance and by the number of words that have been read
+        # from the end.
         buffer = self.h0_b.repeat(count, longest + 1, 1)
         given = torch.empty(count, longest + 1, self.size)
         for t, n in enumerate(sizes):
@@ -235,7 +237,8 @@ class StackRNN(Net):
             buffer[:n, t + 1] = state
             given[:n, t + 1] = words[first:first + n]
             first += n
-        # Stacks of elements and states, from index 1. Index 0 has the empty state.
+        # Stacks of elements and of states, which begin at index 1. Index 0 contains the empty
+        # state.
         elements = torch.empty(count, longest + 2, self.size)
         states = self.h0_s.repeat(count, longest + 2, 1)
         history = self.h0_a.expand(count, -1)
@@ -286,7 +289,7 @@ class DRNN(Net):
                          zero)
 
     def eager(self, instance):
-        nodes = []  # parents come before children, siblings are in order
+        nodes = []  # parents come before children, and siblings are in order
 
         def kids(x, h, depth):
             ha = torch.sigmoid(self.one("a", cat(x, h)))
@@ -503,14 +506,14 @@ class Experts2(Experts):
 
 
 class Nested(Net):
-    """Base of both nested networks: nodes and edges."""
+    """Base class of both nested networks. It has the layers of nodes and of edges."""
 
     def setup(self, p):
         self.keep_linear("zr", torch.cat([p["W_z"], p["W_r"]]),
                          torch.cat([p["b_z"], p["b_r"]]))
         self.keep_linear("n", p["W_n"], p["b_n"])
         self.keep_linear("o", p["node.W"], p["node.b"])
-        # A node computes its part of the products for its edges once.
+        # The products for the edges of a node share a part, which the node computes once.
         self.keep_linear("eo", p["W_e"][:, :self.size], p["b_e"])
         self.keep(U=p["W_e"][:, self.size:], U_t=p["W_e"][:, self.size:].T)
 
@@ -552,8 +555,8 @@ class NestedGiven(Nested):
         return self.write(hs, es, instance["counts"])
 
     def prepare(self, batch):
-        """Returns the participating instances of each step, from the longest inner loop to the
-        shortest, and how many of them run each round of this loop."""
+        """Returns the instances that run each step, sorted from the longest inner loop to the
+        shortest, and how many of them run each round of the inner loop."""
         steps = []
         for t in range(max(len(i["counts"]) for i in batch)):
             counts = {i: b["counts"][t] for i, b in enumerate(batch) if t < len(b["counts"])}
@@ -628,7 +631,7 @@ class NestedDrawn(Nested):
         return e, u + self.halt(e)
 
     def edges(self, o, pre):
-        """Returns the last edges of nodes, and their numbers of edges."""
+        """Returns the last edge and the number of edges of each node."""
         last, counts = torch.empty_like(o), torch.empty(len(o), dtype=torch.int64)
         here, e, u, n = torch.arange(len(o)), o, torch.zeros(len(o), 1), 0
         while True:
@@ -659,7 +662,7 @@ class NestedDrawn(Nested):
 
 
 class BiRNN(Net):
-    # Rows are the second dimension, which is not padded.
+    # Rows are the second dimension of the arguments, so no argument is padded.
     STEPS = {"cell": 0}
 
     def setup(self, p):
@@ -685,7 +688,7 @@ class BiRNN(Net):
         order = by_length([i["tokens"] for i in batch])
         forward, sizes = packed([batch[i]["tokens"] for i in order])
         backward, _ = packed([batch[i]["tokens"][::-1] for i in order])
-        # Positions of the same words in the other direction.
+        # Position of each word of one direction in the other direction.
         firsts = [sum(sizes[:t]) for t in range(len(sizes))]
         lengths = [len(batch[i]["tokens"]) for i in order]
         turned = torch.tensor([firsts[lengths[row] - 1 - t] + row

@@ -1,17 +1,19 @@
 //===- gradient.cpp - A batched gradient written by hand --------*- C++ -*-===//
 //
-// batch-gradient CHAINS OBSERVATIONS REGRESSORS RUNS: prints, as JSON, the
-// seconds of a handwritten loop, and values to check. The loop computes the log
-// density of Bayesian logistic regression and its gradient for all chains at
-// once. No chain waits for another one. It is the counterpart of @log_density
-// in test/models/nuts_logreg.mlir, on the same kind of synthetic data:
+// batch-gradient CHAINS OBSERVATIONS REGRESSORS RUNS: prints a JSON object with
+// the seconds of a handwritten loop, and values to check. The loop computes the
+// log density of Bayesian logistic regression and its gradient for all chains
+// at once. No chain waits for another one. It is the counterpart of
+// @log_density in test/models/nuts_logreg.mlir, on the same kind of synthetic
+// data:
 //
 //   a = X w,  log p = sum(y a - ln(1 + exp(a))) - w.w / 2,
 //   gradient = X^T (y - sigmoid(a)) - w
 //
-// This is the code of an expert for this problem: chains are next to each other
-// in vectors, and both products keep their sums in registers. A block of
-// observations stays in the first-level cache for product, sigmoid and product.
+// An expert would write this code for the problem: a vector contains adjacent
+// chains, and both products keep their sums in registers. A block of
+// observations stays in the first-level cache during the first product, the
+// sigmoid and the second product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +28,14 @@
 namespace {
 
 using Vector = double __attribute__((vector_size(64)));
-/// Numbers of chains in a tile and in a vector, and of vectors in a tile.
+/// Number of chains in a tile, of chains in a vector, and of vectors in a tile.
 constexpr int64_t kTile = 32, kLanes = 8, kVectors = kTile / kLanes;
-/// Numbers of observations in a block and of rows in a register tile.
+/// Number of observations in a block, and of rows in a register tile.
 constexpr int64_t kBlock = 64, kRows = 6;
 
 struct Problem {
   int64_t chains, observations, regressors;
-  std::vector<double> x, y; ///< observations x regressors; observations
+  std::vector<double> x, y; ///< sizes: observations x regressors; observations
 };
 
 /// out[i][lane] += sum over k of a[i * rowStride + k * sumStride] b[k][lane].

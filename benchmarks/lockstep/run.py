@@ -56,7 +56,7 @@ MASKS = ["--block-choice=program", "--patience=1000000000"]
 # Number of chains from which `batch-run --learn-policy` learns.
 LEARNT = 32
 
-# Options of passes, and omitted passes.
+# For each name: options of passes, and omitted passes.
 OPTIMIZATIONS = {
     "all on": ({}, []),
     "live-saves=false": ({"batch-recursion-to-stack": "live-saves=false"}, []),
@@ -68,8 +68,8 @@ OPTIMIZATIONS = {
 
 
 class Sampler:
-    """A model with its inputs, compiled in a folder. Chains to measure come first. Chains
-    to learn from follow in the same numbering."""
+    """A model with its inputs, compiled in a folder. The measured chains come first. The chains
+    to learn from follow, and their numbers continue those of the measured chains."""
 
     def __init__(self, model, folder, chains, sizes, **inputs):
         self.model = model
@@ -103,7 +103,7 @@ class Sampler:
         return output
 
     def choices(self, program):
-        """Returns the options for each choice of blocks. Learns one of them."""
+        """Returns the options for each choice of blocks. Learns the choice "learned"."""
         table = self.path(".table")
         batchtest.run_model(
             program, self.path("-held-out.jsonl"), "--learn-policy=" + table,
@@ -162,8 +162,8 @@ class Object(ctypes.Structure):
 
 
 def block_costs(program):
-    """Returns the cost of each block on a lane by the compiler's estimates, as
-    --learn-policy does (costsOfBlocks in runtime/lib/Executors/Lockstep.cpp)."""
+    """Returns the cost of each block on a lane, estimated by the compiler. --learn-policy
+    computes the same costs (costsOfBlocks in runtime/lib/Executors/Lockstep.cpp)."""
     described = json.loads(Object.in_dll(
         ctypes.CDLL(program, os.RTLD_LAZY), "batch_object").descriptor)
     return {block["name"]:

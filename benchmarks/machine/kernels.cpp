@@ -47,7 +47,7 @@ constexpr int lanes = vectorBytes / sizeof(float);
 typedef float Vector __attribute__((vector_size(vectorBytes)));
 
 /// Runs `rounds` rounds with one multiply-add into each accumulator. There are
-/// 24 or 12 accumulators, which hides the latency. The build enables
+/// enough accumulators, 24 or 12, to hide the latency. The build enables
 /// contraction to FMA (-ffp-contract=fast).
 __attribute__((noinline)) float multiplyAdd(long rounds) {
   Vector a, b;
@@ -61,7 +61,7 @@ __attribute__((noinline)) float multiplyAdd(long rounds) {
   FOR_ACCUMULATORS(DECLARE)
   for (long round = 0; round < rounds; ++round) {
     FOR_ACCUMULATORS(ACCUMULATE)
-    // Keeps the compiler from computing several rounds in one.
+    // Prevents the compiler from merging several rounds into one.
     asm volatile("" : "+r"(round));
   }
   Vector total = a - a;
@@ -72,7 +72,7 @@ __attribute__((noinline)) float multiplyAdd(long rounds) {
   return result;
 }
 
-/// Sums with several accumulators.
+/// Sums floats with several accumulators.
 __attribute__((noinline)) float sumOf(const void *from, std::size_t bytes) {
   const auto *data = static_cast<const Vector *>(from);
   const std::size_t vectors = bytes / sizeof(Vector);

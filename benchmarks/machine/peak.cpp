@@ -6,13 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // batch-peak [--isa=native|avx2|avx512] [THREADS...]: prints one JSON object.
-// It has three kinds of rates for each number of threads:
+// It contains three kinds of rates for each number of threads:
 //
 //  - fused multiply-adds in registers (GFLOP/s, f32);
 //  - copies between arrays far larger than the caches (GB/s, read plus
 //    written);
-//  - repeated reads of a number of MiB per thread (GB/s of all threads), by
-//    this number.
+//  - repeated reads of N MiB per thread (GB/s of all threads), for each N.
 //
 // Benchmarks relate their results to these rates. --isa selects the instruction
 // set of multiply-adds and reads. The default is the widest one of the machine.
@@ -59,7 +58,8 @@ double onThreads(int threads, Body body) {
 double gflops(int threads) {
   long rounds = 1 << 14;
   double best = 0;
-  // Runs more rounds until a run takes 50 ms. Then takes the best of five runs.
+  // Doubles the number of rounds until a run takes 50 ms. Then takes the best
+  // of five runs.
   for (int run = 0; run < 5;) {
     double time =
         onThreads(threads, [&](int) { sink = kernels->multiplyAdd(rounds); });

@@ -46,7 +46,7 @@ def stack(*matrices):
 
 
 class Scratch:
-    """A buffer that all levels use, one after the other."""
+    """A buffer that the levels use one after the other."""
 
     def __init__(self, data):
         self.data = data
@@ -56,7 +56,7 @@ class Scratch:
 
 
 def sigmoids(x):
-    """Computes sigmoids in place from tanh of the halved arguments."""
+    """Computes sigmoids in place. `x` contains the tanh of half of each argument."""
     x *= 0.5
     x += 0.5
 
@@ -75,8 +75,8 @@ class Model:
         return self.pool[name][:size].reshape(shape)
 
     def make(self, plan, nodes, leaves={}, scratch={}):
-        """Makes buffers with a row per node or per leaf (name: its shape), and buffers that
-        all levels use, one after the other (name: floats per node)."""
+        """Creates buffers with a row per node or per leaf (name: shape of a row), and scratch
+        buffers that the levels use one after the other (name: floats per node)."""
         state = {"roots": plan.roots}
         for count, shapes in ((plan.nodes, nodes), (plan.leaves, leaves)):
             for name, shape in shapes.items():
@@ -138,7 +138,7 @@ class TreeFC(Model):
 
 
 class TreeLSTM(Model):
-    """The order of gates is f_l, i, o, u, f_r, see torch_peer.py."""
+    """The order of gates is f_l, i, o, u, f_r (see torch_peer.py)."""
 
     names = ("h", "c")
 

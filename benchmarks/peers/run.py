@@ -73,7 +73,8 @@ WORKER = os.path.join(ROOT, "benchmarks", "peers", "worker.py")
 
 
 def start_peers(names, threads):
-    """Returns {threads: [peer, …]} of installed libraries, and their descriptions."""
+    """Returns {threads: [peer, …]} for the installed libraries, and descriptions of the
+    libraries."""
     peers, about = {count: [] for count in threads}, {}
     for name in names:
         for count in threads:
@@ -118,7 +119,8 @@ def make_parameters(model, size, words, path):
 
 
 def measure(program, model, size, batch, threads, peers, options, files):
-    """Returns a line of the table: times per mini-batch of ours and all peers, in turn."""
+    """Returns a line of the table: the times per mini-batch of our program and of all peers,
+    which run in turn."""
     inputs, params, outputs = files
     count = batchtest.mini_batches(options.instances, batch)
     whole = count * batch

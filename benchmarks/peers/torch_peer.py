@@ -51,7 +51,7 @@ def stack(*matrices):
 
 
 class Scratch:
-    """A buffer that all levels use, one after the other."""
+    """A buffer that the levels use one after the other."""
 
     def __init__(self, data):
         self.data = data
@@ -75,8 +75,8 @@ class Model:
         return self.pool[name][:size].view(shape)
 
     def make(self, plan, nodes, leaves={}, scratch={}):
-        """Makes buffers with a row per node or per leaf (name: its shape), and buffers that
-        all levels use, one after the other (name: floats per node)."""
+        """Creates buffers with a row per node or per leaf (name: shape of a row), and scratch
+        buffers that the levels use one after the other (name: floats per node)."""
         state = {"roots": plan.roots}
         for count, shapes in ((plan.nodes, nodes), (plan.leaves, leaves)):
             for name, shape in shapes.items():
@@ -163,8 +163,8 @@ class TreeFC(Model):
 
 
 class TreeLSTM(Model):
-    """The order of gates is i, o, f_l, f_r, u. If `own`, each forget gate reads only its own
-    child, else both."""
+    """The order of gates is i, o, f_l, f_r, u. If `own` is set, each forget gate reads only its
+    own child. Otherwise, it reads both children."""
 
     names = ("h", "c")
 
@@ -176,8 +176,8 @@ class TreeLSTM(Model):
         self.b_leaf = rows(p["b_i"], p["b_o"], p["b_u"])
         self.b = rows(p["b_i"], p["b_o"], p["b_f"], p["b_f"], p["b_u"])
         if self.own:
-            # Two products without unused columns: f_l, i, o, u of the left child, and
-            # i, o, u, f_r of the right one. Shared columns are added.
+            # Two products without unused columns: f_l, i, o, u for the left child, and i, o, u,
+            # f_r for the right child. The columns of gates in both products are added.
             gates = [p["U_i"], p["U_o"], p["U_u"]]
             self.w_l = stack(p["U_fl"], *[u[:, :size] for u in gates])
             self.w_r = stack(*[u[:, size:] for u in gates], p["U_fr"])
@@ -298,8 +298,8 @@ class TreeGRU(Model):
                                   "a": 2 * size})
 
     def views(self, s, begin, end, kids):
-        # A batched product of two: all left children, then all right ones, each with their
-        # own weights.
+        # A batched product with a batch of two: all left children with their weights, then all
+        # right children with theirs.
         n, size = end - begin, self.size
         kids = torch.cat((kids[0::2], kids[1::2]))
         g, a = s["g"].view(2 * n, 2 * size), s["a"].view(2, n, size)
@@ -349,8 +349,8 @@ class TreeGRU(Model):
 
 
 class MVRNN(Model):
-    """By level, all matrices are stored transposed. Then W_m [A; B] of all nodes of a level
-    is two plain products: of all rows of A^T and of B^T."""
+    """In the form by level, all matrices are stored transposed. Then W_m [A; B] for all nodes of
+    a level is the sum of two plain products, of all rows of A^T and of B^T."""
 
     names = ("v",)
 

@@ -21,9 +21,9 @@ import batchtest  # noqa: E402: from there, too
 
 
 class Plan:
-    """The levels of a mini-batch. Nodes are numbered by level, leaves first. `levels` has the
-    range of each level and its nodes' children, left and right in turn. Trees are arrays in
-    post-order, the form in which our program also reads them from memory."""
+    """The levels of a mini-batch. Nodes are numbered by level, leaves first. `levels` contains
+    the range of each level and the children of its nodes, left and right in turn. Trees are
+    arrays in post-order. Our program reads trees from memory in the same form."""
 
     def __init__(self, trees):
         heights, levels, words, lefts, rights, roots = [], [[]], [], [], [], []
@@ -82,7 +82,7 @@ def post_order(tree):
 
 def difference(found, wanted):
     scale = numpy.sqrt(numpy.mean(numpy.square(wanted, dtype="f8")))
-    # max alone could drop a NaN.
+    # The maximum could ignore a NaN.
     relative = numpy.abs(found - wanted) / numpy.maximum(numpy.abs(wanted), scale)
     return float(relative.max()) if numpy.isfinite(found).all() else float("inf")
 
@@ -121,7 +121,7 @@ class Worker:
                 plan = Plan(trees)
                 state = self.model.prepare(plan)
                 self.model.run(state)
-                # Puts rows of nodes in post-order. Results per instance stay as they are.
+                # Puts rows of nodes in post-order. Results per instance keep their order.
                 parts.append({
                     name: numpy.asarray(values)[
                         plan.row if name != "M_root" else slice(None)]
@@ -143,7 +143,7 @@ class Worker:
                 execute.append(lap(start))
             return {"lists": [0] * runs, "execute": execute[1:]}
         states = []
-        for run in range(runs + 1):  # the first one makes the buffers
+        for run in range(runs + 1):  # the first run creates the buffers
             start = time.perf_counter()
             states = [self.model.prepare(Plan(trees))
                       for trees in self.mini_batches(batch, instances)]

@@ -46,8 +46,8 @@ Tree workloads::randomTree(std::mt19937_64 &random, int32_t leaves) {
   return tree;
 }
 
-/// Makes as many words as a lexicon finds in text: 0.4 for each character.
-/// Nearly all have two characters.
+/// Makes as many words as a lexicon would find in text: 0.4 words per
+/// character. Nearly all words have two characters.
 Lattice workloads::randomLattice(std::mt19937_64 &random, int32_t characters) {
   Lattice lattice{characters, {}};
   for (int32_t begin = 0; begin + 1 < characters; ++begin) {
@@ -63,8 +63,8 @@ Lattice workloads::randomLattice(std::mt19937_64 &random, int32_t characters) {
 
 void workloads::fillIn(Structures &structures, uint64_t seed, int32_t count) {
   std::mt19937_64 random(seed);
-  // Lengths resemble those of sentences, mostly short and sometimes long:
-  // `least` plus a geometric number.
+  // Lengths resemble those of sentences, which are mostly short and sometimes
+  // long. A length is `least` plus a geometrically distributed number.
   auto length = [&](int32_t least, int32_t mean) {
     int32_t length = least;
     while (length < 6 * mean && below(random, mean - least + 1) != 0)
@@ -94,7 +94,7 @@ static const T &at(const std::vector<T> &list, size_t index) {
   return list[index % list.size()];
 }
 
-/// Adds a chain of cells. Each also reads its input if there are inputs.
+/// Adds a chain of cells. If there are inputs, each cell also reads its input.
 static std::vector<int32_t> addChain(TaskGraph &graph, int32_t type,
                                      int32_t length,
                                      const std::vector<int32_t> &inputs,
@@ -130,7 +130,8 @@ static void addBiLstm(TaskGraph &graph, const Structures &structures,
   addTagger(graph, at(structures.lengths, index), {});
 }
 
-/// Adds a tagger that reads one word in three by character, in both directions.
+/// Adds a tagger that runs in both directions and reads one word in three
+/// character by character.
 static void addBiLstmChar(TaskGraph &graph, const Structures &structures,
                           size_t index, std::mt19937_64 &random) {
   int32_t length = at(structures.lengths, index);
@@ -201,9 +202,10 @@ static void addTwoTypes(TaskGraph &graph, const Structures &structures,
   addTree(graph, at(structures.trees, index), 0, 1, 2, true, random);
 }
 
-/// Adds cells of words and characters (Zhang and Yang). A word's cell reads the
-/// state at its begin, and the character's cell at its end reads the word.
-/// Characters at which words end can have a separate type, `joinedType`.
+/// Adds cells of words and characters (Zhang and Yang). The cell of a word
+/// reads the state at the word's first character. The cell of the word's last
+/// character reads the word. Characters at which words end can have a separate
+/// type, `joinedType`.
 static void addCharacters(TaskGraph &graph, const Lattice &lattice,
                           int32_t joinedType) {
   std::vector<std::vector<int32_t>> ending(lattice.characters);
@@ -234,8 +236,8 @@ static void addTwoCells(TaskGraph &graph, const Structures &structures,
 }
 
 /// Adds a lattice GRU with states between characters (Su et al., as in
-/// ED-Batch). A state is the sum of the cells that end there: of a character
-/// and of words.
+/// ED-Batch). A state is the sum of the cells that end at its position: one of
+/// a character, and those of words.
 static void addLatticeGru(TaskGraph &graph, const Structures &structures,
                           size_t index, std::mt19937_64 &) {
   const Lattice &lattice = at(structures.lattices, index);

@@ -7,8 +7,9 @@
 //
 // Task graphs of the eight workloads of ED-Batch, of the tagger with
 // characters, and of a LatticeLSTM with two kinds of characters, without
-// tensors. There is one task per cell, one per output, and one that sums the
-// outputs of an instance. Structures are made from a seed or read from files.
+// tensors. There is one task per cell, one task per output, and one task that
+// sums the outputs of an instance. Structures are generated from a seed or read
+// from files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,16 +28,19 @@ int32_t below(std::mt19937_64 &random, int32_t bound);
 
 /// A binary tree in post-order: children of an inner node, -1 for a leaf.
 using Tree = std::vector<std::array<int32_t, 2>>;
-/// A chain of characters with words. A word begins and ends at a character.
+/// A chain of characters with words. A word is given by its first and its last
+/// character.
 struct Lattice {
   int32_t characters = 0;
   std::vector<std::array<int32_t, 2>> words;
 };
 
-/// Structures of real data. fillIn() fills empty lists from a seed.
+/// Structures read from real data. fillIn() fills the empty lists from a seed.
 struct Structures {
-  std::vector<int32_t> lengths;                    ///< lengths of sentences
-  std::vector<std::array<int32_t, 2>> lengthPairs; ///< of source and target
+  /// Lengths of sentences.
+  std::vector<int32_t> lengths;
+  /// Lengths of pairs of a source and a target.
+  std::vector<std::array<int32_t, 2>> lengthPairs;
   std::vector<Tree> trees;
   std::vector<Lattice> lattices;
 };
@@ -49,11 +53,12 @@ void fillIn(Structures &structures, uint64_t seed, int32_t count);
 struct Workload {
   const char *name;
   /// One of chains, trees, lattices, 2cells (lattices with two kinds of
-  /// characters) and 2type. Expectations of policies depend on it.
+  /// characters) and 2type. The expected results of policies depend on the
+  /// kind.
   const char *kind;
   std::vector<std::string> types;
-  /// Phases by type, as from batch-assign-phases. A type that reads results of
-  /// a recursion of other types has a later phase.
+  /// Phases by type, as batch-assign-phases assigns them. A type that reads the
+  /// results of a recursion over other types has a later phase.
   std::vector<int32_t> phases;
   /// Appends the tasks of instance `index`.
   void (*add)(batchrt::TaskGraph &graph, const Structures &structures,
@@ -61,8 +66,8 @@ struct Workload {
 };
 const std::vector<Workload> &all();
 
-/// Makes the graph of a mini-batch of `batch` instances from `first` on. The
-/// first instance follows the last one.
+/// Makes the graph of a mini-batch of `batch` instances, beginning with
+/// instance `first`. Structures repeat after the last one.
 batchrt::TaskGraph make(const Workload &workload, const Structures &structures,
                         size_t first, size_t batch, uint64_t seed);
 

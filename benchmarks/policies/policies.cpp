@@ -8,8 +8,8 @@
 // batch-policies [--data=FOLDER] [--batches=32,256] [--beam=N] [--exact=N]
 // [--runs=N] [--workloads=A,B]: prints one JSON object. State machines learn
 // from one mini-batch of 32 instances and are measured on others. Structures
-// are read from files of a folder if present (README.md), else made from a
-// seed.
+// are read from files in a folder, if present (README.md). Otherwise, they are
+// generated from a seed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ namespace {
 /// Returns processor time, because other processes may share this machine.
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-/// Structures for learning, and others for measurements.
+/// Structures to learn from, and other structures to measure.
 struct Data {
   Structures training, measured;
 };
@@ -151,8 +151,9 @@ struct Options {
   int64_t exact = 20000;
 };
 
-/// The default schedule of batch-run. A batch has the tasks of one phase, depth
-/// in the phase and type; batches are sorted in this order. Reuses its memory.
+/// The default schedule of batch-run. The tasks of a batch have the same phase,
+/// the same depth in the phase, and the same type. Batches are sorted by these
+/// keys in this order. Runs reuse the memory.
 class PhasedDepth {
 public:
   explicit PhasedDepth(const std::vector<int32_t> &phases) : phases(phases) {}
@@ -169,7 +170,7 @@ public:
       }
       most = std::max(most, depths[task]);
     }
-    // Sorts tasks by type, then by phase (a type has one) and depth.
+    // Sorts tasks by type (each type has one phase), then by depth.
     const int32_t columns = most + 1;
     counts.assign(size_t(graph.numTypes) * columns + 1, 0);
     auto place = [&](int32_t task) {
@@ -237,7 +238,7 @@ public:
     return static_cast<double>(sum) / static_cast<double>(graphs.size());
   }
 
-  /// Returns the smallest numbers of batches that searches find.
+  /// Returns the smallest number of batches that each search finds.
   Json search() const {
     int64_t beam = 0, best = 0;
     bool optimal = true;
@@ -258,8 +259,8 @@ private:
   const Options &options;
 };
 
-/// Trains a state machine for every encoding. The last one has the encoding
-/// that learning selects. Writes statistics to `training`.
+/// Trains a state machine for every encoding. The last state machine has the
+/// encoding that learning selects. Writes statistics to `training`.
 std::vector<StateMachine> train(const Workload &workload,
                                 const std::vector<TaskGraph> &graphs,
                                 Json &training) {

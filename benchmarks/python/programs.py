@@ -1,5 +1,5 @@
-"""The compared functions, each for one instance. An entry of PROGRAMS returns
-(f, arguments of n instances, how much the lengths of instances differ)."""
+"""The compared functions, each for one instance. An entry of PROGRAMS returns the function and
+the arguments of n instances."""
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +24,7 @@ def matrix(generator, rows, columns):
 
 @program
 def mandelbrot(n, generator):
-    """Escape times: two numbers until they leave a circle; 1 to 1000 rounds."""
+    """Escape times: iterates two numbers until they leave a circle; 1 to 1000 rounds."""
     def f(x0, y0):
         def goes_on(state):
             x, y, rounds = state
@@ -42,7 +42,7 @@ def mandelbrot(n, generator):
 
 @program
 def newton(n, generator):
-    """A square root; 8 to 15 rounds."""
+    """Computes a square root; 8 to 15 rounds."""
     def f(x):
         return lax.while_loop(lambda y: jnp.abs(y * y - x) > 1e-5 * x,
                               lambda y: (y + x / y) / 2, x + 1)
@@ -74,7 +74,8 @@ E = [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]
 
 @program
 def ode(n, generator):
-    """Lorenz's equations with a step size by the error (RK45); 25 to 60 steps."""
+    """Integrates Lorenz's equations. The error determines the step size (RK45); 25 to 60
+    steps."""
     def slope(y):
         return jnp.stack([10 * (y[1] - y[0]), y[0] * (28 - y[2]) - y[1],
                           y[0] * y[1] - 8 / 3 * y[2]])
@@ -153,7 +154,7 @@ for size in (16, 64, 256):
 
 @program
 def decoder(n, generator):
-    """A recurrent net that selects a word and reads it; 16 to 64 words."""
+    """Runs a recurrent net that selects a word and then reads it; 16 to 64 words."""
     hidden, words = 256, 128
     w, u, v = (matrix(generator, *shape) for shape in (
         (hidden, hidden), (hidden, hidden), (words, hidden)))
@@ -176,7 +177,8 @@ def decoder(n, generator):
 
 @program
 def gru(n, generator):
-    """100 steps of a GRU of hidden size 64. All lanes are equal, the best case of vmap."""
+    """Runs 100 steps of a GRU of hidden size 64. All lanes take the same steps, which is the best
+    case for vmap."""
     hidden = 64
     w, u = matrix(generator, 3 * hidden, hidden), matrix(generator, 3 * hidden, hidden)
 
@@ -195,7 +197,8 @@ def gru(n, generator):
 
 @program
 def condition(n, generator):
-    """One lane in eight takes a branch of 20 layers, the others a branch of one layer."""
+    """One lane in eight takes a branch with 20 layers, and the other lanes take a branch with one
+    layer."""
     hidden = 128
     w = matrix(generator, hidden, hidden)
 
@@ -211,7 +214,7 @@ def condition(n, generator):
 
 @program
 def mlp(n, generator):
-    """Three layers of 256, without control."""
+    """Runs three layers of 256 numbers, without control."""
     layers = [matrix(generator, 256, 256) for _ in range(3)]
 
     def f(x):

@@ -111,7 +111,8 @@ def choose(text):
 
 
 def cases(folder, instances):
-    """Returns [(name, aim, ((way, program, flags), the same for its counterpart))]."""
+    """Returns [(name, aim, ((way, program, flags), (way, program, flags)))]. The second program
+    is the counterpart of the first."""
     draw = random.Random(3)
     ids, rows = os.path.join(folder, "ids"), os.path.join(folder, "rows")
     batchtest.write_lines(ids, [{"ids": [draw.randrange(3797) for _ in range(64)]}

@@ -1,4 +1,4 @@
-"""NUTS of BlackJAX after its window adaptation, with chains by vmap."""
+"""BlackJAX NUTS after window adaptation. jax.vmap runs the chains."""
 
 import contextlib
 

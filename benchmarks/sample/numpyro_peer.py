@@ -1,5 +1,5 @@
-"""NUTS of NumPyro: its kernel on all chains at once, like chain_method="vectorized", under
-one jit. Each call of MCMC.run() would compile again."""
+"""NumPyro NUTS. One jit runs its kernel on all chains at once, like chain_method="vectorized".
+MCMC.run() would recompile at every call."""
 
 import contextlib
 

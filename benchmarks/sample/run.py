@@ -44,8 +44,8 @@ MODELS = ["schools", "logistic", "poisson", "hierarchical", "autoregressive", "m
 
 
 def estimates(values):
-    """Returns the mean and deviation with their errors, the effective samples and the R-hat of
-    every parameter that varies."""
+    """Returns, for every parameter that varies, its mean and standard deviation with their
+    errors, its effective samples and its R-hat."""
     result = {}
     for name, value in values.items():
         value = value.reshape(value.shape[:2] + (-1,))
@@ -77,7 +77,8 @@ def measure(peer, options, model, chains):
 
 
 def distance(ours, theirs):
-    """Returns the largest difference of means or deviations, in Monte-Carlo errors of both."""
+    """Returns the largest difference of means or standard deviations, in units of the combined
+    Monte Carlo error."""
     return max(abs(ours[name][what][0] - theirs[name][what][0]) /
                numpy.hypot(ours[name][what][1], theirs[name][what][1])
                for name in theirs for what in ("mean", "sd"))

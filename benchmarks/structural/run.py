@@ -49,9 +49,9 @@ sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
 import batchtest  # noqa: E402: trees and graphs, as in tests
 
-# For each model and hidden size h: FLOPs of the products of a leaf, of an inner node and of
-# each child; floats of the parameters without embeddings, of the results of a node, and of
-# the rows of a word.
+# For each model and hidden size h: the FLOPs of the products of a leaf, of an inner node and of
+# each child; and the numbers of floats in the parameters (without embeddings), in the results of
+# a node, and in the rows of a word.
 MODELS = {
     "treernn": lambda h: (0, 2 * h, 0, 0, h, h),
     "treernn_w": lambda h: (2 * h * h, 2 * h * h, 0, 2 * h * h + h, h, h),
@@ -74,8 +74,8 @@ MODELS = {
     "dagrnn": lambda h: (4 * h * h, 4 * h * h, 0, 2 * h * h + h, h, h),
 }
 
-# Numbers of activations (sigmoid, tanh) for each of the h columns: of a leaf, of an inner
-# node, of each child.
+# Numbers of activations (sigmoid, tanh) of a leaf, of an inner node and of each child, for each
+# of the h columns.
 ACTIVATIONS = {
     "treernn": (0, 1, 0), "treernn_w": (1, 1, 0), "treefc": (0, 0, 0),
     "treegru_nary": (3, 3, 0), "treegru_cs": (2, 3, 0), "treegru_cs_dep": (2, 3, 0),
@@ -140,8 +140,8 @@ def levels_of(model, value):
 
 
 def level_floor(model, size, values, batch, threads, peak):
-    """Returns seconds: the sum over mini-batches and levels of the larger of products at the
-    peak and weights at the speed of repeated reads."""
+    """Returns seconds, summed over mini-batches and levels. The time of a level is the larger of
+    two: that of its products at the peak, and that of reading its weights repeatedly."""
     leaf, inner, kid, parameters, _, _ = MODELS[model](size)
     rates = sorted((float(mebibytes) * 2**20, rate * 1e9)
                    for mebibytes, rate in peak["read_gbytes"].items())
@@ -187,9 +187,9 @@ def make_inputs(model, options, folder):
 
 
 def floors(model, size, nodes, peak, mini_batches):
-    """Returns FLOPs, and seconds of products and of memory traffic at the peak rates of the
-    machine. Traffic counts parameters once per mini-batch, and rows of words and results
-    once."""
+    """Returns the FLOPs, and the seconds that products and memory traffic take at the peak rates
+    of the machine. Traffic counts parameters once per mini-batch, and the rows of words and the
+    results once."""
     leaf, inner, kid, parameters, results, word = MODELS[model](size)
     leaves, inners, kids = nodes
     words = leaves
@@ -221,8 +221,8 @@ def compile_for(options, model, output, size):
 
 
 def measure_overheads(options, folder):
-    """Measures a run of TreeLSTM on one leaf, and a step of TreeRNN on a chain with only
-    shared steps. Both have hidden size 16 and run for each number of threads."""
+    """Measures a run of TreeLSTM on one leaf, and a step of TreeRNN on a chain whose steps are
+    all shared. Both have hidden size 16 and run for each number of threads."""
 
     def run(model, tree, threads, *more):
         program = compile_for(options, model, os.path.join(folder, model + ".so"), 16)
@@ -243,8 +243,8 @@ def measure_overheads(options, folder):
 
 
 def measure_activation(options, folder):
-    """Returns the nanoseconds of a tanh of one element on one thread: the time of TreeRNN,
-    which computes nothing else, for 256 columns."""
+    """Returns the nanoseconds of a tanh of one element on one thread. The time is that of TreeRNN
+    with 256 columns, which computes little else."""
     inputs, values = make_inputs("treernn", options, folder)
     program = compile_for(options, "treernn", os.path.join(folder, "treernn.so"), 256)
     found = batchtest.run_model(program, inputs, "--bench=%d" % options.runs,
@@ -255,7 +255,7 @@ def measure_activation(options, folder):
 
 def measure(model, size, inputs, options, folder):
     """Returns {(batch, threads): report of batch-run}, and the machine's peaks by threads. The
-    unbatched code runs with the one-thread runs, on the same instances."""
+    one-thread runs also time the unbatched code on the same instances."""
     program = compile_for(options, model, os.path.join(folder, "model.so"), size)
     before, runs = call_peak(options), {}
     for batch in options.batches:
@@ -268,7 +268,7 @@ def measure(model, size, inputs, options, folder):
 
 
 def gains(runs, batch, threads):
-    """Returns the gain of batching on one thread, or that of more threads over one."""
+    """Returns the gain of batching if `threads` is 1, and otherwise the gain over one thread."""
     total = runs[batch, threads]["time_us"]["total"]
     if threads == 1:
         return {"over_unbatched": runs[batch, 1]["unbatched_us"] / total}
@@ -300,8 +300,8 @@ def evaluate(model, size, all_values, runs, peaks, activation_ns):
                "peak": peak,
                "floor_share": max(compute, memory) / total * 1e6,
                "level_share": levels / total * 1e6,
-               # The share of the peak that the model of levels and activations allows,
-               # and the share of the time that it explains.
+               # The share of the peak that the cost model (levels and activations) allows, and
+               # the share of the time that it explains.
                "model_allows": compute / (levels + activations / threads),
                "model_share": (levels + activations / threads) / total * 1e6,
                **gains(runs, batch, threads)}
