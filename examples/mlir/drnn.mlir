@@ -1,7 +1,7 @@
 // DRNN: a tree grows from a vector (Alvarez-Melis and Jaakkola, 2017). Two recurrent
-// networks run from parent to child and from sibling to sibling. For each child, they
-// compute its value, and whether it has children and another sibling. Trees have at most
-// 4 levels below the root, and nodes have at most 4 children.
+// networks run from parent to child and from sibling to sibling. For each child, they compute its
+// value, whether it has children, and whether another sibling follows. Trees have at most 4
+// levels below the root, and nodes have at most 4 children.
 //
 //   cell(x, h; W, b) = sigmoid(W [x; h] + b)
 //   kids(x, h, depth): ha = cell_a(x, h), (sx, sh) = (x, h); repeat
@@ -28,9 +28,9 @@
 !nodes = !rec.adt<@Nodes>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // Result of the model: a node, its children, and the siblings after it. In reverse, rows of
-  // results are in the order in which nodes are created. The children of a node come before its
-  // siblings.
+  // Result of the model: a node, its children, and the siblings after it. The rows of results are
+  // in the reverse of the order in which nodes are created, where the children of a node come
+  // before its siblings.
   rec.adt @Nodes {
     rec.variant @none()
     rec.variant @node(siblings: !nodes, kids: !nodes, x: !vec, h: !vec, child_count: i32)
@@ -76,7 +76,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %o : !vec
   }
 
-  // The children of (x, h), and their number.
+  // Returns the children of (x, h), and their number.
   func.func private @kids(
       %x: !vec, %h: !vec, %depth: i32, %W_a: !pair, %b_a: !vec, %W_f: !pair, %b_f: !vec,
       %W_p: !pair, %W_o: !mat, %v_a: !vec, %v_f: !vec, %U: !of_flags, %b: !flags)
@@ -90,7 +90,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %nodes, %count : !nodes, i32
   }
 
-  // The children after (x, h), and the number of all children. `before` precede (x, h).
+  // Returns the children after (x, h), and the number of all children with `before` earlier ones.
   func.func private @siblings(
       %x: !vec, %h: !vec, %ha: !vec, %depth: i32, %before: i32, %W_a: !pair, %b_a: !vec,
       %W_f: !pair, %b_f: !vec, %W_p: !pair, %W_o: !mat, %v_a: !vec, %v_f: !vec,

@@ -4,7 +4,7 @@
 // the size of a state, and V is the number of words.
 //
 //   w = start; do: (h, c) = lstm(E[w], h, c), y = W h + b,
-//                  w = the first largest of y, write w and h
+//                  w = argmax y (the first if several are largest), write w and h
 //   while w != end and fewer than 50 are written
 //   lstm : i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
 //          c' = f * c + i * g, h' = o * tanh(c')
@@ -64,7 +64,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 3797 : index}} {
     return %y, %next : !vec, !vec
   }
 
-  // The position of the first largest logit.
+  // The position of the largest logit (the first if several are largest).
   func.func private @argmax(%logits: !logits) -> i32 {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !logits) outs(%low : !scalar)

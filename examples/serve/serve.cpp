@@ -34,7 +34,7 @@ struct Request {
 /// Limits of a request.
 struct Limits {
   int64_t steps = 1000000; ///< rounds of loops and recursive calls
-  size_t bytes = 1 << 20;  ///< bytes of its line
+  size_t bytes = 1 << 20;  ///< bytes of the request's line
 };
 
 /// State that the threads share.
@@ -63,8 +63,8 @@ public:
   }
 
 private:
-  /// Reads a line and its number of bytes. Stores at most `limits.bytes` bytes
-  /// of it. Returns false at the end of the input.
+  /// Reads a line and counts its bytes. Stores at most `limits.bytes` bytes of
+  /// the line. Returns false at the end of the input.
   bool readLine(std::string &line, size_t &bytes) {
     constexpr int end = std::char_traits<char>::eof();
     std::streambuf &input = *std::cin.rdbuf();
@@ -112,7 +112,7 @@ private:
     } catch (const Error &error) {
       if (taken.size() == 1)
         return say(taken[0].number, concat("error: ", error.what()));
-      for (const Request &request : taken) // the others get their answers
+      for (const Request &request : taken) // the other requests get answers
         answer(session, tensors, {request});
       return;
     }

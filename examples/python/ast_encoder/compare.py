@@ -121,7 +121,8 @@ def differs_from_torch(options, trees, wanted):
 
 
 def computed_nodes(encode, forest, network):
-    """Returns the number of nodes that run. Each kernel runs at least once for each of them."""
+    """Returns the number of nodes that are computed. Each kernel has at least one task per
+    node."""
     return min(block["tasks"] for block in encode.explain(forest, network).blocks)
 
 

@@ -42,7 +42,8 @@ def in_chunks(run, size, given):
 
 
 class Programs:
-    """The programs to compare, for one spelling. Each returns the tokens of all requests."""
+    """The programs to compare, for one spelling of the caches. Each returns the tokens of all
+    requests."""
 
     def __init__(self, arrays, spelling, threads):
         import batch

@@ -22,7 +22,7 @@ from jax import lax
 
 import weights
 
-HEAD = 64  # the size of a head, in every GPT-2
+HEAD = 64  # the size of a head, which is the same in every GPT-2
 MOST = 96  # the maximum number of tokens of a request, including the prompt
 
 
@@ -87,7 +87,7 @@ STEPS = {"tuple": step_tuple, "stacked": step_stacked, "scan": step_scan}
 
 
 def decoder(spelling="tuple"):
-    """Returns the function of ONE request, with the caches of a spelling."""
+    """Returns the function that decodes ONE request, with caches in the given spelling."""
     step = STEPS[spelling]
 
     def generate(w, prompt, count):
@@ -105,7 +105,8 @@ def decoder(spelling="tuple"):
             return (i < most - 1) & ((i < count) | (token != end))
 
         def read(state):
-            """Reads token i. Token i + 1 comes from the prompt, or is the most probable one."""
+            """Reads token i. Token i + 1 is the next token of the prompt, or otherwise the most
+            probable one."""
             i, token, tokens, caches = state
             x = w["wte.weight"][token] + w["wpe.weight"][i]
             x, caches = step(layers, x, caches, i)

@@ -8,7 +8,7 @@ from decode import HEAD
 
 
 class Full(transformers.StoppingCriteria):
-    """Ends a row that has `most` tokens, padding excluded."""
+    """Ends a row when it has `most` tokens without padding."""
 
     def __init__(self, padding, most):
         self.lengths = most + padding
@@ -21,7 +21,8 @@ class Decoder:
     def __init__(self, arrays):
         transformers.logging.set_verbosity_error()
         vocabulary, width = arrays["wte.weight"].shape
-        # The positions of finished rows increase while other rows run.
+        # Spare positions are necessary, because the positions of finished rows increase while
+        # other rows run.
         spare = numpy.zeros_like(arrays["wpe.weight"])
         arrays = {**arrays, "wpe.weight": numpy.concatenate([arrays["wpe.weight"], spare])}
         self.end = vocabulary - 1

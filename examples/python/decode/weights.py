@@ -12,7 +12,7 @@ import json
 import numpy
 
 TYPES = {"F32": "<f4", "F16": "<f2"}
-LONGER = 2.6  # factor of the end token's embedding in random weights
+LONGER = 2.6  # factor by which random weights scale the embedding of the end token
 
 
 def random(width, layers, vocabulary=4096, positions=96, seed=0):
@@ -82,8 +82,8 @@ def read(file):
 
 
 def by_layer(arrays):
-    """Groups weights for the step: arrays outside of layers by name, and under "layers" one
-    dictionary per layer."""
+    """Groups weights as the step reads them: arrays outside of layers by name, and a list of one
+    dictionary per layer under "layers"."""
     layers = {}
     found = {"layers": [], **{name: array for name, array in arrays.items()
                               if not name.startswith("h.")}}

@@ -42,8 +42,8 @@ def gru(w, side, x, h):
 
 
 def pronounce(w, letters, count):
-    """Returns the phonemes of ONE word with weights w: MOST numbers, END after the last
-    phoneme. Reads only the first `count` elements of `letters`."""
+    """Returns the phonemes of ONE word, computed with weights w: MOST numbers, which are END
+    after the last phoneme. Reads only the first `count` elements of `letters`."""
     def read(i, h):
         return gru(w, "enc", w["enc_emb"][letters[i]], h)
 
@@ -63,7 +63,8 @@ def pronounce(w, letters, count):
 
 
 def spell(words):
-    """Returns words as numbers of letters with an end symbol, and their lengths including it."""
+    """Returns words as numbers of letters with an end symbol, and their lengths with this
+    symbol."""
     unknown = LETTERS.index("<unk>")
     counts = numpy.array([len(word) + 1 for word in words], numpy.int32)
     letters = numpy.full((len(words), counts.max(initial=1)), LETTERS.index("</s>"),

@@ -19,7 +19,7 @@ from jax import lax
 import sudoku
 
 WIDTH, HEADS = 64, 4
-MOST, SURE = 16, 2.0  # maximum number of loops, and the threshold for stopping earlier
+MOST, SURE = 16, 2.0  # maximum number of loops, and the logit above which they stop earlier
 RELATION = numpy.array(sudoku.RELATION)
 
 
@@ -39,7 +39,8 @@ def block(w, h, puzzle):
 
 
 def answer(w, h):
-    """Returns a score for each digit of each cell, and the logit that all are correct."""
+    """Returns a score for each digit of each cell, and the logit of the event that all digits are
+    correct."""
     return h @ w["answer"], h.mean(0) @ w["halt"] + w["doubt"]
 
 

@@ -15,7 +15,8 @@ RELATION = [[(ROW[i] == ROW[j]) + 2 * (COLUMN[i] == COLUMN[j]) + 4 * (BOX[i] == 
 
 
 def solutions(grid, most, order):
-    """Returns up to `most` solutions. `order` draws the order in which digits are tried."""
+    """Returns up to `most` solutions. The random generator `order` shuffles the digits before
+    they are tried."""
     free = {i: {1, 2, 3, 4, 5, 6} - {grid[j] for j in range(CELLS) if RELATION[i][j]}
             for i in range(CELLS) if not grid[i]}
     if not free:
@@ -32,9 +33,9 @@ def solutions(grid, most, order):
 
 
 def puzzle(seed, more=0.4):
-    """Returns a grid with one solution, and this solution. Some grids have only the digits that are
-    required for a unique solution. Others also have up to a fraction `more` of the remaining
-    digits."""
+    """Returns a grid with exactly one solution, and this solution. Some grids contain only the
+    digits that are required for a unique solution. Other grids also contain up to a fraction
+    `more` of the remaining digits."""
     order = random.Random(seed)
     (solution,) = solutions([0] * CELLS, 1, order)
     grid = list(solution)

@@ -62,8 +62,8 @@ def learn(w, moments, count, rate, h, grids, digits):
 
 
 def images(generator, grids, solutions, count):
-    """Returns symmetric images of some puzzles: digits, rows, columns, bands and stacks are
-    exchanged. Some images have more given cells."""
+    """Returns variants of some puzzles, in which digits, rows, columns, bands and stacks are
+    permuted. Some variants give more cells."""
     chosen = generator.integers(len(grids), size=count)
     grids, solutions = grids[chosen], solutions[chosen]
     share = 0.4 * generator.random((count, 1))
@@ -96,7 +96,8 @@ def train(steps, puzzles, show):
         w, moments, known = learn(w, moments, float(count), rate, h, now[0], now[1] - 1)
         h, says, right = map(numpy.array, known)
         loops += 1
-        # Some puzzles continue so that the network can change its prediction.
+        # Some puzzles continue after the network would stop, so that it can change its
+        # prediction.
         ends = (says > 0) & (generator.random(AT_ONCE) < 0.9) | (loops == solver.MOST)
         ended = numpy.flatnonzero(ends)
         solved += right[ended].tolist()

@@ -44,8 +44,8 @@ def original(folder):
 
 
 def gap(peer, sentence, found):
-    """Returns how much lower nagisa scores these words, and their kinds, than the best words and
-    kinds."""
+    """Returns the difference between the scores that nagisa assigns to the best words and to
+    these words, and the same for their kinds."""
     import numpy
     utils, model = peer.wakati.__globals__["utils"], peer._model
     text = utils.preprocess(sentence)

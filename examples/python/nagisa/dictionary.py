@@ -11,7 +11,7 @@ MOST_KINDS = 9  # maximum number of kinds of a word
 UNKNOWN, UNKNOWN_ALNUM = 0, 1  # entries of words that are not in the dictionaries
 LONGEST = 37  # exceeds the length of the longest word in the dictionaries
 NO_SCRIPT = 6
-OUTSIDE = 1  # the number for letters and pairs outside of the sentence
+OUTSIDE = 1  # number of letters and pairs outside of the sentence
 
 
 def normalize(text):
@@ -31,14 +31,14 @@ def script(letter):
 
 
 class Dictionary:
-    """Entries are numbers of words in any of the dictionaries."""
+    """The words of all dictionaries. An entry is the number of a word."""
 
     def __init__(self, dictionaries):
         self.letters, self.pairs, self.words, kinds_of_names, kinds_of = dictionaries
         self.kinds = {number: name for name, number in kinds_of_names.items()}
         noun, unknown = kinds_of_names["名詞"], self.words["oov"]
         self._scripts = {}
-        # The entry of each prefix of a word, or None if the prefix is not a word.
+        # Maps each prefix of a word to its entry, or to None if the prefix is not a word.
         self._entries, self._words, self._kinds = {}, [unknown] * 2, [[0], [noun]]
         for word in {**self.words, **kinds_of}:
             for n in range(1, len(word)):
@@ -55,8 +55,8 @@ class Dictionary:
         kinds = numpy.zeros((len(self._kinds), MOST_KINDS), numpy.int32)
         for row, numbers in zip(kinds, self._kinds):
             row[:len(numbers)] = numbers
-        # For the second network, word 0 and kind 0 mean "none". The row `none` has zeros for
-        # both networks.
+        # For the second network, word 0 and kind 0 mean "none". Both networks read zeros from row
+        # `none`.
         words = numpy.array(self._words, numpy.int32)
         none = len(network["word"])
         words[words == 0] = none
@@ -86,7 +86,7 @@ class Dictionary:
         """Returns normalized sentences as a batch of the data type."""
         unknown, none = self.words["oov"], len(self.words)
         letters, pairs, scripts, cased, is_alnum = [], [], [], [], []
-        words, known = [], []  # (letter, side, place, word) and (letter, length, entry)
+        words, known = [], []  # tuples (letter, side, place, word) and (letter, length, entry)
         for text in texts:
             lower, first = text.lower(), len(cased)
             if len(lower) != len(text):
@@ -116,7 +116,7 @@ class Dictionary:
         node = numpy.arange(count) + of + 1
         variants = numpy.zeros(count + len(texts), int)
         variants[node] = 1
-        # Three rows of numbers. Each sentence has a number before and one after it.
+        # Three rows of numbers. One additional number precedes each sentence, and one follows it.
         around = (row + 2 * of + 1)[:, None, None] + numpy.arange(-1, 2)
         near = numpy.array([letters, pairs, scripts], "i4")[
             numpy.arange(3)[:, None], around]

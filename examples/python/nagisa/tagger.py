@@ -23,19 +23,21 @@ from jax import lax
 import dictionary
 import weights
 
-WIDTH, SPELLING = 50, 16  # widths of states: of both networks, and of the spelling LSTM
-END, SINGLE, BEFORE, AFTER = 2, 3, 4, 5  # tags; a word ends at END and SINGLE; others are outside
+# Widths of the states of both networks, and of the states of the spelling LSTM.
+WIDTH, SPELLING = 50, 16
+# Tags. A word ends at END and SINGLE; BEFORE and AFTER are outside the sentence.
+END, SINGLE, BEFORE, AFTER = 2, 3, 4, 5
 
 
 @batch.adt(kind="sequence")
 class Text:
-    """A sentence from a letter on. dictionary.py creates it."""
+    """The rest of a sentence from one letter on. dictionary.py creates sentences."""
     class End:
         pass
 
     class Letter:
-        near: batch.tensor(3, 3, dtype="int32")  # letters, pairs and scripts around it
-        words: batch.tensor(2, dictionary.SHORT, dtype="int32")  # that begin or end here
+        near: batch.tensor(3, 3, dtype="int32")  # letters, pairs and scripts around this letter
+        words: batch.tensor(2, dictionary.SHORT, dtype="int32")  # words that begin or end here
         letter: int
         is_alnum: bool
         entries: batch.tensor(dictionary.LONGEST + 1, dtype="int32")  # by length
@@ -66,7 +68,7 @@ class Ends:
 
 @batch.adt
 class Words:
-    """The result: the number of letters and the kind of each word."""
+    """The result, which has the number of letters and the kind of each word."""
     class End:
         pass
 
@@ -90,8 +92,8 @@ def lstm(w, name, x, state):
 
 @batch.function
 def read(text: Text, w, before):
-    """Runs the first network, and the Viterbi algorithm from the end. Returns a score for each tag
-    of the previous letter, and this letter's best tag for each of these. Also returns a state, and
+    """Runs the first network, and the Viterbi algorithm from the end. For each tag of the
+    previous letter, returns a score and the best tag of this letter. Also returns a state, and
     the best tags of the following letters."""
     match text:
         case Text.End():
@@ -114,7 +116,7 @@ def read(text: Text, w, before):
 
 @batch.function
 def segment(path: Path, tag):
-    """Returns the ends of words if the first letter has this tag."""
+    """Returns, for each letter, whether a word ends there, if the first letter has this tag."""
     match path:
         case Path.End():
             return Ends.End()
@@ -125,7 +127,8 @@ def segment(path: Path, tag):
 
 
 def vector(w, word, letter, entries):
-    """Returns vectors of the word that ends with this letter: meaning, spelling and kinds."""
+    """Returns three vectors of the word that ends with this letter: its meaning, its spelling and
+    its kinds."""
     forth, length, is_alnum = word
     back = lstm(w, "spelling_back", w["letter"][letter], zeros(SPELLING))
     entry = entries[jnp.minimum(length, dictionary.LONGEST)]

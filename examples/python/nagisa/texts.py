@@ -36,15 +36,15 @@ def manual_pages():
     for file in sorted(glob.glob(os.path.join(fetch(), "usr/share/man/ja/*/*.gz"))):
         with gzip.open(file, "rt", encoding="utf-8", errors="replace") as lines:
             for line in lines:
-                # A roff request ends a sentence. Other lines lose their escapes.
+                # A roff request ends a sentence. Escapes are removed from other lines.
                 text.append("。" if line[0] in ".'" else re.sub(
                     r"\\(f.|[-&e|]|\(..|\*.)", "", line.strip()))
     return "".join(text)
 
 
 def draw(count, file=None):
-    """Draws `count` sentences, or all if there are fewer. They are lines of a file, or
-    sentences of the manual pages with hiragana and a certain length."""
+    """Draws `count` sentences, or all if there are fewer. They are the lines of a file, or the
+    sentences of the manual pages that contain hiragana and whose length is in a range."""
     if file:
         with open(file, encoding="utf-8") as lines:
             found = [line.strip() for line in lines if line.strip()]

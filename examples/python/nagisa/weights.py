@@ -27,8 +27,8 @@ FILES = {
         "968ac9e6c7a53051ef24d8561673dd31de81b2feb9b5bff01b1d3b6b2473113c",
 }
 
-# Weights of networks, and tables of vectors, in the order of the file. Weights of an LSTM
-# have the rows of its gates: input, forget, output and new value.
+# Weights of networks, and tables of vectors, in the order of the file. The weights of an LSTM
+# have rows for its gates in this order: input, forget, output and new value.
 NETWORKS = [*("%s_%s_%s" % (net, way, part)
               for net in ("letters", "words", "spelling") for way in ("forth", "back")
               for part in "xhb"), "tag_w", "tag_b", "kind_w", "kind_b"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""compare.py [--chains=N] [--warmup=N] [--draws=N]: compares batch.sample and the NUTS of NumPyro
-on the model of baseball.py, with all chains at once, on one thread.
+"""compare.py [--chains=N] [--warmup=N] [--draws=N]: compares batch.sample and NumPyro NUTS on the
+model of baseball.py. Both run all chains at once, on one thread.
 
 For some parameters, the script prints both means, their distance in Monte-Carlo errors of both,
 and R-hat. Then it prints the smallest number of effective samples of any parameter, and CPU seconds

@@ -99,7 +99,7 @@ def main():
     import numpy
     import tree_lstm
 
-    # Trees that are read repeatedly are different objects.
+    # The file is read repeatedly, which creates a new object for each tree.
     trees = []
     while len(trees) < options.trees:
         more, words = tree_lstm.read(options.file or tree_lstm.TREES)
