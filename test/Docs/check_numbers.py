@@ -40,7 +40,8 @@ ABI = of_code("runtime/include/batch-runtime/ABI.h", r"^#define BATCH_ABI_VERSIO
 PROJECT = of_code("CMakeLists.txt", r"^project\(Batch VERSION ([0-9.]+)")
 LLVM = of_code("CMakeLists.txt", r"^find_package\(MLIR ([0-9.]+)")
 
-# (name, the code's number, a pattern of the documents, a function of the compared values)
+# (name, the number in the code, a pattern for the documents, a function applied to both before
+# they are compared)
 LIMITS = r"^LINES, PASSES_LINES, PACKAGE_LINES, MEDIAN = %s"
 NUMBERS = [
     ("the library's version", ABI, r"libbatch-runtime\.so\.(\d+)", str),

@@ -42,7 +42,8 @@ struct TestStructuralControlPass
   }
 };
 
-/// Reports, at the functions of each recursion, whether one pass covers it.
+/// Reports, in a remark at each function of a recursion, whether one pass over
+/// the data covers the recursion.
 struct TestRecursionClassPass
     : PassWrapper<TestRecursionClassPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestRecursionClassPass)

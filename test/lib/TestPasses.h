@@ -10,12 +10,12 @@
 
 namespace mlir::batch::test {
 
-/// Functions that register the passes of one file each
+/// Each of these functions registers the passes of one file.
 void registerTestControlStructurePasses();
 void registerTestSharednessPass();
 void registerTestValueClassesPass();
 
-/// Registers all of these passes.
+/// Registers the passes of all files.
 void registerTestPasses();
 
 } // namespace mlir::batch::test

@@ -29,8 +29,8 @@ static std::string describe(Sharing sharing) {
 
 namespace {
 
-/// Reports the sharedness of the arguments of each reached function, and of the
-/// results of ops with the attribute `test.print`.
+/// Reports the sharedness of the arguments of each reachable function, and of
+/// the results of ops with the attribute `test.print`.
 struct TestSharednessPass
     : PassWrapper<TestSharednessPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestSharednessPass)

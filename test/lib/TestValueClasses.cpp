@@ -15,10 +15,10 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Reports the contents of each value class at the module, and the classes of
-/// operands, results and fields at each invoked kernel and ADT variant. Classes
-/// are numbered in the order of printing. Classes with only parameters are
-/// omitted.
+/// Reports the contents of each value class in a remark at the module. Reports
+/// the classes of operands, results and fields in a remark at each invoked
+/// kernel and each ADT variant. Classes are numbered in the order of printing.
+/// Classes that contain only parameters are omitted.
 struct TestValueClassesPass
     : PassWrapper<TestValueClassesPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestValueClassesPass)

@@ -7,10 +7,10 @@
 //
 // count-accesses OBJECT.so INPUTS.jsonl BLOCKS BEGIN END BYTES
 //
-// Runs a mini-batch of all inputs and prints a JSON object: "writes", the bytes
-// that each warp writes to bytes [BEGIN, END) of the last BYTES of its block's
-// shared memory, block by block; "reads", the bytes that are read of each
-// region of global memory.
+// Runs a mini-batch of all inputs and prints a JSON object: "writes", the
+// number of bytes that each warp writes to bytes [BEGIN, END) of the last BYTES
+// of its block's shared memory, block by block; "reads", the number of bytes
+// read from each region of global memory.
 //
 //===----------------------------------------------------------------------===//
 
