@@ -40,13 +40,13 @@ CHAINS = ["bilstm_tagger", "bilstm_tagger_char", "lstm_nmt"]
 LATTICES = ["lattice_lstm", "lattice_lstm_ed", "lattice_gru", "lattice_gru_pool",
             "lattice_gru_gate"]
 EVERY = ALL + TYPED + CHAINS + LATTICES
-# Recurrences over sentences, a tree, and loops with a given number of steps: only golden
-# cases
+# Recurrences over sentences, a tree, and loops with a given number of steps. They are tested only
+# by golden cases
 FURTHER = ["nasrnn", "nasrnn_add", "lstm10", "rae", "attention", "attention_masked",
            "nestedrnn", "birnn", "rnn_map"]
 # Networks of residual blocks, written by residual_models.py
 RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38", "skipnet101"]
-# Loops and branches that read tensors: only golden cases, except skipnet101
+# Loops and branches that read tensors. They are tested only by golden cases, except skipnet101
 # (check_skipnet101.py)
 DECIDING = ["seq2seq", "seq2seq_forced", "berxit"] + RESIDUAL
 # Loops and branches without recursion: strategy `replicate` also runs them.
@@ -56,8 +56,8 @@ REPLICATED = ["nasrnn", "nasrnn_add", "lstm10", "attention", "attention_masked",
               "treelstm_nary_tai", "treelstm_2type", "mvrnn"]
 # Decoding with a draft, written by speculative_models.py
 SPECULATIVE = ["specdec", "specdec_sample"]
-# Models that wait for tensors (strategy `lazy`): golden cases, except for beam search
-# (check_beam_search.py), and other sizes (check_waiting_models.py)
+# Models that wait for tensors (strategy `lazy`). They are tested by golden cases (beam search by
+# check_beam_search.py instead), and in other sizes by check_waiting_models.py
 WAITING = ["lstm_nmt_greedy", "lstm_nmt_beam", "stackrnn", "nestedrnn_td", "drnn", "berxit",
            "moe_top1", "moe_top2"] + SPECULATIVE
 # Models whose control reads numbers and tensors (posteriors.py)
@@ -168,7 +168,7 @@ def compile_model(source, output, size=None, *options):
     folder = os.path.join(cache, name)
     os.makedirs(folder, exist_ok=True)
     for other in os.listdir(cache):
-        if other != name:  # made by another batch-compile
+        if other != name:  # compiled by another version of batch-compile
             shutil.rmtree(os.path.join(cache, other), ignore_errors=True)
     key = hashlib.sha256(repr(arguments).encode() + contents(source)).hexdigest()
     kept = os.path.join(folder, os.path.basename(source) + key[:16] + ".so")
@@ -227,15 +227,15 @@ def run_model(program, inputs, *options, params="random:1", batch=None,
 
 
 def mini_batches(instances, batch):
-    """Returns the number of mini-batches of exactly `batch` instances. Benchmarks omit a
-    smaller last one, which would change the mean."""
+    """Returns the number of mini-batches of exactly `batch` instances. Benchmarks omit a smaller
+    last mini-batch, because it would change the mean."""
     if instances < batch:
         raise ToolError("%d instances make no mini-batch of %d" % (instances, batch))
     return instances // batch
 
 
-# Number of times that a number can be doubled until it is 10. The loop is endless for 0.
-# Control reads no computed tensor.
+# Counts how often a number must be doubled to reach 10. The loop is endless for 0. Control reads
+# no computed tensor.
 DOUBLING = """
 func.func @main(%x: f32 {batch.name = "x"}) -> (i32 {batch.name = "n"})
     attributes {batch.entry} {
@@ -402,8 +402,9 @@ def size_and_height(tree):
 
 
 def dep_trees(lines):
-    """Returns bracketed trees as values with a word at each node: the label's number at
-    inner nodes, the word's own at leaves, each in the order of first appearance."""
+    """Returns bracketed trees as values with a word at each node: the number of the label at
+    inner nodes, and the number of the word at leaves. Both are numbered in the order of first
+    appearance."""
     words = {}
 
     def number(word):
@@ -478,7 +479,7 @@ def add_soak_options(parser, count, what="programs"):
 
 
 def begun_within(minutes, cases):
-    """Yields cases for some minutes; all if `minutes` is None."""
+    """Yields cases for some minutes, or all cases if `minutes` is None."""
     end = None if minutes is None else time.monotonic() + 60 * minutes
     for case in cases:
         if end is not None and time.monotonic() >= end:
@@ -487,14 +488,15 @@ def begun_within(minutes, cases):
 
 
 def soak_numbers(options, step=1):
-    """Returns the numbers of the programs to make, every `step`th one."""
+    """Returns the numbers of the programs to make, in steps of `step`."""
     if options.minutes is None:
         return iter(range(options.first, options.first + options.programs, step))
     return begun_within(options.minutes, itertools.count(options.first, step))
 
 
 def add_draw_options(parser, what):
-    """Adds options of a script with a fixed list of cases, of which a long run draws some."""
+    """Adds the options of a script that has a fixed list of cases, from which a long run draws
+    some."""
     parser.add_argument("--minutes", type=float, metavar="N",
                         help="run %s in random order for N minutes" % what)
     parser.add_argument("--seed", type=int, default=1, metavar="N",
@@ -502,7 +504,7 @@ def add_draw_options(parser, what):
 
 
 def draw(options, cases):
-    """Returns the cases that the options of add_draw_options choose: by default all."""
+    """Returns the cases that the options of add_draw_options choose, which are all by default."""
     if options.minutes is None:
         return cases
     cases = random.Random(options.seed).sample(cases, len(cases))

@@ -21,7 +21,7 @@ INTRODUCTION = """\
 //   logits = W mean(x) + b
 """
 
-# From map B to map C by k x k filters, padded by p
+# A layer from map B to map C, with k x k filters and padding p
 LAYER = """\
   func.func private @layer$kind(%x: !map$B, %W: !filter$kind, %g: !vec$C, %b: !vec$C,
                                %mean: !vec$C, %var: !vec$C) -> !map$C {
@@ -107,7 +107,7 @@ class Block:
         self.name, self.number, self.stride = name, number, stride
         channels, side = before
         self.before, self.after = before, (4 * inner, side // stride)
-        # Sizes and strides of the filters, and maps
+        # Size and stride of the filters, input map and output map of each layer
         self.layers = [(1, 1, before, (inner, side)),
                        (3, stride, (inner, side), (inner, side // stride)),
                        (1, 1, (inner, side // stride), self.after)]
@@ -138,8 +138,8 @@ def padding(x, size, before):
 
 
 class Model:
-    """Has parameters by name, like residual_models.Model: `parameters` are names and names
-    of types, and shapes() returns these types."""
+    """Describes the parameters like residual_models.Model: `parameters` maps their names to names
+    of types, and shapes() returns the shapes of these types."""
 
     def __init__(self, size=SIZE, counts=BLOCKS, width=WIDTH, classes=CLASSES):
         self.size, self.classes = size, classes

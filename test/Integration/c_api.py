@@ -6,7 +6,7 @@ import itertools
 import os
 
 STATUS = ["ok", "invalid", "failed", "cancelled", "no memory"]
-# Element types by number: the codes of struct, and the size of an element.
+# Type codes of module array, by the number of the element type.
 CODES = ["B", "b", "h", "i", "q", "B", "H", "H", "f", "d"]
 I1, I8, I16, I32, I64, U8, F16, BF16, F32, F64 = range(10)
 PARAMETER, ARGUMENT, OUTPUT = range(3)
@@ -78,7 +78,8 @@ class Tensor:
 
 
 def values(kind, shape, elements, offsets=(), strides=None, begin=0):
-    """Values of an argument or a field; `offsets` has a list for each level of lists"""
+    """Values of an argument or a field; `offsets` contains the offsets of each level of nested
+    lists"""
     tensor = Tensor(kind, shape, elements, strides, begin)
     result = Values(tensor.array)
     levels = [integers(int64, level) for level in offsets]
@@ -90,7 +91,7 @@ def values(kind, shape, elements, offsets=(), strides=None, begin=0):
 
 
 def nodes(instances, variants, fields):
-    """The nodes of all instances; fields[v] has the values of variant v's fields"""
+    """The nodes of all instances; fields[v] contains the values of the fields of variant v"""
     tables = [(Values * max(len(list_), 1))(*list_) for list_ in fields]
     result = Nodes(len(variants), integers(int64, instances), integers(int32, variants),
                    (ctypes.POINTER(Values) * max(len(tables), 1))(
@@ -122,7 +123,8 @@ class Library:
             raise ApiError(STATUS[status], self.calls.batchLastError().decode())
 
     def make(self, name, *arguments):
-        """Calls a function whose last argument is the place of a new handle."""
+        """Calls a function whose last argument is the address for a new handle, and returns the
+        handle."""
         handle = pointer()
         self.call(name, *arguments, ctypes.byref(handle))
         return handle
@@ -206,7 +208,8 @@ class Session:
 
     def read(self, output, strides=None, begin=0, capacity=None):
         """Returns the elements of an output in row-major order, and the offsets of
-        instances. With strides, the elements pass through memory of `capacity` elements."""
+        instances. With strides, the C API first writes the elements to memory of `capacity`
+        elements."""
         field = self.model.fields(OUTPUT)[output]
         shape = [self.rows(output)] + field.shape[:field.rank]
         count = 1

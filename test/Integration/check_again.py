@@ -20,7 +20,8 @@ LAZY = "stackrnn", "strategy=lazy sizes=H=16"
 FORKS = "drnn", "strategy=lazy sizes=H=16"
 TREE = "treelstm_cs", "sizes=H=16"
 LOOP = "seq2seq", "strategy=replicate sizes=H=16"
-# A model with the other options of the first run, and values, by pipeline and option
+# For each option of a pipeline: models with the other options of the first run, and the values to
+# test
 CASES = {
     "autobatch": {
         "assume-finite": [(TREE, ["true"])],
@@ -47,7 +48,7 @@ CASES = {
         "strategy": [((LOOP[0], LOOP[1].split()[1]),
                       ["lockstep", "mask", "lazy", "replicate"]),
                      (("treelstm_cs", "sizes=H=16"), ["linearize", "none"])],
-        "tuning": [(LOOP, [])],  # the same kinds of choices as order and level
+        "tuning": [(LOOP, [])],  # it makes the same kinds of choices as order and level
         "unroll": [(TREE, ["2"])],
     },
     "cpu-workers": {

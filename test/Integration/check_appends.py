@@ -17,8 +17,8 @@ import batchtest
 checks = batchtest.Checks("appends")
 scratch = batchtest.temporary()
 
-# Two lists. An element is appended to the first list or to a copy of it, or one to each
-# list, or the lists are swapped. All values of the first list are results.
+# Two lists. A step appends an element to the first list, to a copy of it or to both lists, or
+# swaps the lists. All values of the first list are results.
 LISTS = """
 !vec = tensor<16xf32>
 !rows = tensor<?x16xf32>
@@ -83,9 +83,9 @@ func.func @main(%ops: !ns {batch.name = "ops"}, %E: !rows {batch.shared = "E"})
 }
 """
 
-# A decoder that attends over all keys and values so far. If a word is even, it continues
-# with that word, and otherwise with zero in its place: both histories exist. Its words
-# come in groups, in nested loops that wait.
+# A decoder that attends over all keys and values so far. After an even word, it continues with
+# that word, and otherwise with zero in its place, so both histories exist. Its words come in
+# groups, in nested loops that wait.
 DECODER = """
 #at = affine_map<(t, d) -> (t, d)>
 #t = affine_map<(t, d) -> (t)>
@@ -360,8 +360,8 @@ def check_decoder():
 
 
 def check_memory():
-    """Each word adds a cell. Additional memory is for the records of tasks, and for
-    arrays that double."""
+    """Checks the memory of lists. Each word adds a cell. Additional memory is used only for the
+    records of tasks and for arrays that double."""
     program = compiled("long", LONG, "lazy")
     if not program:
         return

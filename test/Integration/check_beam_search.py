@@ -83,14 +83,14 @@ class Reference:
         return [v - most - log for v in logits]
 
     def translate(self, source, limit):
-        """Returns words, score and steps, and the smallest difference that decides a
-        choice."""
+        """Returns the words, their score, the number of steps, and the smallest difference that
+        decides a choice."""
         state, margin, steps = (self.tensors["h0"], self.tensors["c0"]), math.inf, 0
         for word in source:
             state = self.step("enc", "E_src", word, state)
         beams = [(0.0, [], state, False)]
         while True:
-            # Scores, beams and words of all possible continuations
+            # (-score, beam, word) of all possible continuations
             nexts, states = [], []
             for beam, (score, words, state, over) in enumerate(beams):
                 if over:

@@ -37,7 +37,7 @@ def product(shape):
 
 
 class Program:
-    """A compiled model, with parameters of this script in a file and bound"""
+    """A compiled model, with the parameters of this script both in a file and bound"""
     numbers = itertools.count()
 
     def __init__(self, source, *options, words=1000):
@@ -134,7 +134,7 @@ rows = numbers(N * 2 * WIDTH)
 limits = [float(generator.randrange(-2, 6)) for _ in range(N)]
 loop_json = [{"x": [rows[i * 2 * WIDTH + r * WIDTH:][:WIDTH] for r in range(2)],
               "limit": limits[i]} for i in range(N)]
-# With "auto", workers run such small instances separately.
+# With strategy "auto", workers run such small instances separately.
 STRATEGIES = ["auto", "lockstep", "mask", "lazy", "replicate"]
 loops = {}
 
@@ -144,8 +144,8 @@ def dense_inputs():
 
 
 def strided_inputs():
-    """Returns the same values in other strides: x by columns and backwards, and limits
-    with other numbers between them."""
+    """Returns the same values with other strides: x by columns and in reverse, and limits with
+    other numbers between them."""
     memory = [0.0] * (2 * WIDTH * N)
     for i, r, c in itertools.product(range(N), range(2), range(WIDTH)):
         memory[(c * 2 + r) * N + (N - 1 - i)] = rows[(i * 2 + r) * WIDTH + c]
@@ -196,7 +196,7 @@ checks.equal("the descriptor is JSON", json.loads(
     library.calls.batchModelDescriptor(program.model.handle))["abi"],
     library.calls.batchAbiVersion())
 
-# Lists of equal length share one array for all instances.
+# All instances share one array if their lists are equal.
 session = program.session()
 session.run(c_api.inputs(N, [
     values(F32, [N, 2, WIDTH], rows[:2 * WIDTH], strides=[0, WIDTH, 1]),
@@ -432,7 +432,7 @@ checks.expect("trees after that", same(tree_session, wanted))
 # --- instances without results ----------------------------------------------------------
 
 for strategy, program in loops.items():
-    # Lock step counts blocks, and a round has at least one.
+    # In lock step, the limit counts blocks, and a round has at least one block.
     session = program.session(maxSteps=40, partialResults=1)
     endless = [1e30 if i == 4 else limit for i, limit in enumerate(limits)]
     session.run(c_api.inputs(N, [values(F32, [N, 2, WIDTH], rows),
@@ -568,7 +568,7 @@ for strategy, level in UNITS:
         session.close()
 for threads in 1, 2:
     session = search.session(threads=threads)
-    few = [5, 121, 364, 4, 13] * 200  # enough for two inspectors
+    few = [5, 121, 364, 4, 13] * 200  # enough instances for two inspectors
     wanted = search.expected([{"n": n} for n in few])
     end_soon("an inspector, %d threads" % threads, session,
              c_api.inputs(1000, [values(I64, [1000], few[:-1] + [2000])]), 0.05)

@@ -53,8 +53,8 @@ def sizes(model, meta):
 
 
 def source(model, meta, folder):
-    """Returns the file of the model. The model of the case may have fewer blocks or
-    layers than the default."""
+    """Returns the file of the model. The model of the case may have fewer blocks or layers than
+    the default model."""
     if model in batchtest.RESIDUAL:
         text = residual_models.write(model, meta["cfg"]["size"], meta["cfg"]["blocks"])
     elif model in batchtest.SPECULATIVE:
@@ -70,7 +70,7 @@ def input_tensors(case):
     return ["--input-tensors=" + path] if os.path.exists(path) else []
 
 
-# Choices of the lanes that run together. No choice changes a bit.
+# Options that choose which lanes run together. No choice changes a bit.
 LOCKSTEP = [[], ["--threads=2"], ["--block-choice=most", "--patience=3"],
             ["--refill", "--batch=2"], ["--block-choice=program"],
             ["--mask-from=0"],

@@ -110,7 +110,7 @@ model = os.path.join(MODELS, "control-reads.mlir")
 reference.check_cpu(model, "linearize", check_errors)
 reference.check_emulator(model, "linearize", check_errors)
 
-# The same in lock step
+# Control that reads a vector, on the plan of linearize and in lock step
 ROUNDS = [2, 0, 3, 1, 5]
 NEXT = [[1.0 if i == j else 0.5 if j == (i + 1) % COLUMNS else 0.0
          for j in range(COLUMNS)] for i in range(COLUMNS)]

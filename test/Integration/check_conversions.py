@@ -38,7 +38,7 @@ def convert(value, sign, width):
 
 
 def element(kind, value):
-    """Returns the bits of the number of a type near a value, and that number."""
+    """Returns the bits of the type's number nearest to a value, and this number."""
     if kind == "f64":
         return struct.unpack("<q", struct.pack("<d", value))[0], value
     if kind == "f16" and abs(value) > 65504:
@@ -54,8 +54,8 @@ def element(kind, value):
 
 
 def program(kind):
-    """Returns conversions of a tensor, of a scalar, of constants, and of a scalar that ends
-    a loop. Instances run the loop one by one, or in vectors."""
+    """Returns a program that converts a tensor, a scalar, constants, and a scalar that ends a
+    loop. The loop runs instances one by one or in vectors."""
     bits = FLOATS[kind][1]
     lines, results = [], []
 

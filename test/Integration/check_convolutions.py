@@ -23,9 +23,9 @@ checks = batchtest.Checks("convolutions")
 scratch = batchtest.temporary()
 draw = random.Random(4)
 
-# op: of linalg; layouts of image, filter and result, one letter per dimension; sizes of
-# the dimensions, those of the image without padding, and "H" for a window along h;
-# strides, dilations, low and high padding of each dimension of the image
+# op: the op of linalg; image, filter and result: their layouts, one letter per dimension; sizes:
+# extents by dimension, those of the image without padding, and "H" for a window along h; strides,
+# dilations, low and high: strides, dilations and padding by dimension of the image
 Case = collections.namedtuple(
     "Case", "op image filter result sizes strides dilations low high")
 Case.__new__.__defaults__ = ({}, {}, {}, {})
@@ -42,7 +42,7 @@ def sizes(text):
 
 
 CASES = [
-    # Lines of one vector, of two thirds of one, of half a panel and of more
+    # Lines of one vector, of two thirds of a vector, of half a panel and of more than a panel
     Case(*NCHW, sizes("n1 c3 f5 h9 w16 H3 W3"), low=ONE, high=ONE),
     Case(*NCHW, sizes("n1 c2 f13 h7 w11 H3 W3"), low=ONE, high=ONE),
     Case(*NCHW, sizes("n1 c2 f3 h5 w41 H3 W3"), low=ONE, high=ONE),

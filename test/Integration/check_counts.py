@@ -82,7 +82,7 @@ count("treernn", path, instances, tasks=sum(inner), batches=height, barriers=hei
 count("treefc", path, instances, tasks=sum(inner), batches=height, barriers=height - 1)
 
 # Two workers share batches of at least this many tasks. One worker runs the smaller batches,
-# and does not wait between two of these.
+# without a barrier between two of them.
 for least in (1, 3, 10, 10 ** 6):
     shared = [tasks >= least for tasks in inner]
     found = checks.run("run treefc", lambda: batchtest.run_model(
@@ -93,7 +93,8 @@ for least in (1, 3, 10, 10 ** 6):
     checks.equal(what + "barriers", found and found["barriers"],
                  sum(a or b for a, b in zip(shared, shared[1:])))
 
-# For one tree at a time, workers share no batch of small cells, and each batch of large ones.
+# If mini-batches have one tree, workers share no batch of small cells and every batch of large
+# cells.
 for size, share in ((16, False), (256, True)):
     program = compiled("treefc", size)
     one, two = (checks.run("run treefc %d on %d threads" % (size, threads),
@@ -110,8 +111,8 @@ for size, share in ((16, False), (256, True)):
 path, instances, nodes, height = trees("nary_trees.txt")
 count("treelstm_cs", path, instances, tasks=nodes, batches=height + 1, barriers=height)
 
-# A shared node is one task (two with the product of its word, which is hoisted): this
-# graph has 40 nodes and 2^39 paths.
+# A shared node is one task, or two with the hoisted product of its word. This graph has 40 nodes
+# and 2^39 paths.
 chain = {"nodes": [["node", 7, []]] + [
     ["node", i, [{"ref": i - 1}, {"ref": i - 1}]] for i in range(1, 40)],
     "root": 39}
@@ -123,8 +124,8 @@ grids = batchtest.dags(1)
 path = batchtest.write_lines(os.path.join(scratch, "grid.jsonl"), grids)
 count("dagrnn", path, 1, tasks=2 * 100, batches=19 + 1, barriers=19)
 
-# The step over the padding before letters reads a constant row and parameters: it is one
-# task, for any number of words.
+# The step over the padding before letters reads a constant row and parameters, so it is one task
+# for any number of words.
 words = [["rare", [1, 2, 3]], ["known", 4], ["rare", [5]], ["rare", [6, 7]]]
 path = batchtest.write_lines(os.path.join(scratch, "spelled.jsonl"),
                              [{"tokens": words}, {"tokens": words[2:]}])

@@ -46,7 +46,7 @@ def opened(file):
 
 def damaged():
     """Yields (description, bytes)."""
-    # Offsets within the ELF header, tables, pages and the checksum
+    # Lengths that end within the ELF header, within tables and pages, and within the checksum
     lengths = [0, 1, 4, 16, 63, 64, 100, 4095, 4096, 4097, 5000, len(whole) // 2,
                *(len(whole) - cut for cut in (1, 8, 16, 23, 24, 25, 4096))]
     for length in lengths:

@@ -32,9 +32,10 @@ scratch = batchtest.temporary()
 EXCHANGES = {"treernn": 0, "treernn_w": 0, "treefc": 0, "treelstm_nary": 0,
              "treelstm_nary_tai": 0, "treegru_nary": 1}
 
-# Sizes: columns that do not fill a tile; columns and sums that do not fill a vector; neither. Then
-# pairs of bytes of shared memory for weights and numbers of blocks: no weights are resident; some
-# columns of some matrices are; all are, but a block has more columns than expected.
+# For each model: the size, then pairs (bytes of shared memory for weights, number of blocks). At
+# size 20, columns do not fill a tile. At size 13, columns and sums do not fill a vector. In the
+# pairs, no weights are resident, some columns of some matrices are resident, or all weights are
+# resident but a block has more columns than expected.
 PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
           "mvrnn": (13, (0, 8), (500, 1)), "dagrnn": (16, (0, 8), (512, 1))}
 
@@ -42,7 +43,7 @@ PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
 # Runs of every model with an executor, as (instances of a forest, --batch,
 # --blocks). A cluster has 8 blocks.
 SHAPES = {"device": [(3, 3, 8)], "cluster": [(3, 3, 16)], "block": [(3, 3, 8)]}
-# Runs of some models, with more instances than groups and several mini-batches
+# Runs of some models with more instances than groups, and with several mini-batches
 MORE = {"device": [], "cluster": [(7, 7, 24), (7, 4, 16)],
         "block": [(7, 7, 3), (7, 5, 4)]}
 SOME = ["treernn_w", "treelstm_cs"]
@@ -129,8 +130,8 @@ found = checks.run("timed", lambda: batchtest.run_model(
     program, "random:1,3", "--bench=2", check=False))
 checks.expect("a kernel takes time", found and found["time_us"]["kernels"] > 0)
 
-# By default, all blocks run many instances of a small model together, and each block runs
-# few.
+# By default, all blocks together run a plan of many instances of a small model, and each block
+# runs its own plan if there are few instances.
 for instances, plans in ((64, 1), (1, 3)):
     program = checks.run("compile for %d" % instances, lambda: batchtest.compile_model(
         batchtest.model("treefc"), os.path.join(scratch, "auto.so"), 16,
@@ -139,7 +140,7 @@ for instances, plans in ((64, 1), (1, 3)):
         program, (3, 3, 8), 1, os.path.join(scratch, "auto.safetensors")))
     checks.equal("plans, compiled for %d" % instances, found and found["plans"], plans)
 
-# A block that waits too long ends the run with an error that names the place.
+# If a block waits too long, the run ends with an error that names the place.
 program = checks.run("compile for the watchdog", lambda: batchtest.compile_model(
     batchtest.model("treefc"),
     os.path.join(scratch, "watchdog.so"), 16, "--device=emulator",

@@ -22,8 +22,8 @@ import sys
 import batchtest
 
 COUNT, N, ROWS = 64, 37, 21
-# Bits of the significand, the exponent of the last bit of the smallest numbers, the name
-# in files, and the type that instructions compute in
+# Number of bits of the significand, exponent of the last bit of the smallest numbers, name in
+# files, and type in which instructions compute
 FORMATS = {"f16": (11, -24, "F16", "f32"), "bf16": (8, -133, "BF16", "f32"),
            "f32": (24, -149, "F32", "f32"), "f64": (53, -1074, "F64", "f64")}
 MOST = {"f16": 65504.0, "bf16": 255 * 2.0**120, "f32": (2 - 2.0**-23) * 2.0**127,
@@ -146,7 +146,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"},
 """
 
 # Doubles a row, and adds a parameter, until the sum of its elements is large. The data
-# determines the number of rounds. The scalar is a variable, too.
+# determines the number of rounds. The loop also carries the scalar.
 LOOP = """
 !vec = tensor<37x@>
 func.func @main(%x: !vec {batch.name = "x"}, %f: @ {batch.name = "f"},
@@ -225,19 +225,20 @@ def write_data(kind):
 
 
 def step(kind, value):
-    """Computes one op: in f32 if instructions support no less, then rounds."""
+    """Rounds the exact result of one op, first to the type in which instructions compute."""
     return to(kind, to(FORMATS[kind][3], value))
 
 
 def expected(kind, data, v):
-    """Returns {result: (values, tolerance in units)}."""
+    """Returns {result: (values, tolerance in units of the last place)}."""
     exact = fractions.Fraction
     x, y, c, W = v["x"], v["y"], data["c"], data["W"]
 
     def op(function, *operands):
         return [step(kind, function(*map(exact, each))) for each in zip(*operands)]
 
-    # Polynomials and sums of f32 and f64 have their own errors.
+    # In f32 and f64, polynomials and sums have larger errors, as intermediate results have the
+    # same precision.
     inexact = 1 if kind in ("f16", "bf16") else 256
     p = op(lambda a, b: a + b, x, y)
     sums = op(lambda a, b: a - b, op(lambda a, b: a * b, p, x), c)
@@ -306,7 +307,7 @@ def compare(what, kind, outputs, wanted):
             right, units = each[name]
             found = values[i * size:(i + 1) * size]
             for e, (f, r) in enumerate(zip(found, right)):
-                # A sum that cancels is as exact as its terms.
+                # If terms cancel, the error of a sum is relative to the terms.
                 most = units * max(unit(kind, r), unit(kind, 1.0) / 8) if units else 0
                 if not (f == r or abs(f - r) <= most):
                     wrong.append((i, e, f, r))

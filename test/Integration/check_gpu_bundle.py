@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_gpu_bundle.py: tests the benchmarks for GPU machines, with objects for the
 emulator. The bundle of make_bundle.py runs without this repository, compares results, and
-reports missing requirements. First hours end in time, keep their results, and report
+reports missing requirements. first_hour.py ends in time, keeps its results and reports
 failures."""
 
 import json
@@ -101,7 +101,7 @@ answers = os.path.isdir(cases)  # golden cases exist
 
 
 def hour(*options):
-    """Returns the exit code, the output, and the record of a first hour."""
+    """Returns the exit code, the output and the record of a run of first_hour.py."""
     code, text = call(first_hour, "--device=emulator", "--quick", "--output=hour",
                       *options, PATH=path)
     with open(os.path.join(scratch, "hour", "first-hour.json")) as file:
@@ -127,7 +127,7 @@ checks.expect("times", timed and all(job["us"]["kernels"] > 0 for job in timed))
 code, text, record = hour("--parts=answers,times", "--budget=0.9")
 checks.expect("a budget that is spent", code == 1 and "nothing runs here" in text, text)
 
-# An object of another model has other results.
+# With an object of another model, the results are wrong.
 with open(os.path.join(os.path.dirname(bundle), "bundle.json")) as file:
     manifest = json.load(file)
 entry = next(each for each in manifest["models"] if each["model"] == "treelstm_nary")

@@ -26,9 +26,10 @@ checks = batchtest.Checks("choices for GPUs")
 RESULTS = os.path.join(batchtest.ROOT, "benchmarks", "results",
                        "gpu-first-hour-2026-11-27.json")
 BATCHES = (1, 10, 64)
-# Steps of an instance outside its loop and in each round; None: the number of rounds is static.
+# Number of steps of an instance outside its loop, and in each round of the loop; None if the
+# number of rounds is static.
 STEPS = {"seq2seq": (1, 2), "lstm10": (2, 20), "attention": None}
-# The number of these steps that each member of a set runs by itself.
+# Number of these steps that each member of a set runs separately.
 SINGLE_STEPS = {"lstm10": 10}
 CLUSTER = 8
 
@@ -60,7 +61,8 @@ def number(text, pattern):
 
 
 def rounds_of(model, job, instances, set_size=0):
-    """Returns the average rounds of an instance's loop; in a set, those of the longest one."""
+    """Returns the average number of rounds of an instance's loop, or, in a set, of the longest
+    loop."""
     if STEPS[model] is None:
         return 1
     once, each = STEPS[model]
@@ -73,7 +75,7 @@ def rounds_of(model, job, instances, set_size=0):
 
 
 def estimates(model, batch, jobs):
-    """Returns {way: microseconds of a mini-batch} from the remarks of the compiler."""
+    """Returns {way: microseconds of a mini-batch}, from the compiler's remarks."""
     found = {}
     for way, job in jobs.items():
         instances = job["counts"]["launches"] * batch

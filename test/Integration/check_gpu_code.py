@@ -18,7 +18,7 @@ import sequences
 # Shared memory of a block, in bytes
 SHARED = {"sm_80": 163 * 1024, "sm_90": 227 * 1024, "sm_90a": 227 * 1024}
 
-# Instructions of tensor cores, and instructions that round their factors
+# Instructions of tensor cores, and instructions that round the factors of products
 MMA = {"tf32": ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
                 "cvt.rna.tf32.f32"),
        "bf16": ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
@@ -31,8 +31,9 @@ WALK = os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "wal
 # Programs of single instances
 INSTANCES = ("attention", "seq2seq", "nasrnn", "nasrnn_add", "lstm10")
 
-# Ways of running instances: each block its own, the blocks of a cluster one together, all
-# blocks one together, or all blocks a set. By default, an estimate determines the way.
+# Ways to run instances: each block runs its own instance, the blocks of a cluster run one
+# together, all blocks run one together, or all blocks run a set. By default, an estimate
+# determines the way.
 BLOCK, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
                                   "level=device instances=1", "level=device",
                                   "level=auto")
@@ -44,7 +45,7 @@ SPILLS = {("seq2seq", ONE): (16, 16), ("seq2seq", SET): (16, 16),
           ("lstm10", SET): (160, 640)}
 NONE = (0, 0)
 
-# Samplers, in lock step, and others
+# Samplers and other models that run in lock step
 LANES = ("arK", "blr", "eight_schools_noncentered", "german_credit", "kidscore_interaction",
          "nuts_gauss", "nuts_logreg", WALK)
 
@@ -55,8 +56,8 @@ def sizes_option(model, size):
 
 
 def persistent(model, size, options, level=""):
-    """Returns the output of batch-opt for a model. A model without a size has a strategy:
-    it runs in lock step, or as single instances."""
+    """Returns the output of batch-opt for a model. Without a size, the model runs by a strategy:
+    in lock step, or as single instances."""
     strategy = "replicate gpu" if model in INSTANCES else "lockstep"
     return batchtest.call(
         "batch-opt", batchtest.model(model),
@@ -90,7 +91,7 @@ def check_model(checks, model):
     count("one launch", r"gpu\.launch_func ", plain, 1)
     count("one launch of the binary", r"gpu\.launch_func ", module, 1)
     ptx = assembly(module)
-    # Later versions print other fences.
+    # Later versions of PTX have other fences.
     count("the version of PTX", r"^\.version 8\.0$", ptx, 1)
     count("one entry", r"^\.visible \.entry main_execute\(", ptx, 1)
     wanted = [("acquire loads", r"ld\.acquire\.gpu\.global"),
@@ -108,9 +109,9 @@ def check_model(checks, model):
 
 
 def check_barriers(checks, model):
-    """Checks barriers. Blocks of a cluster wait at its own barrier, and blocks that run
-    separate plans do not wait at all. Each of three stages waits. All programs store the
-    begin of a step in one place."""
+    """Checks barriers. Blocks of a cluster wait at the barrier of the cluster, and blocks that
+    run separate plans do not wait at all. There is a barrier for each of three stages. All
+    programs store the begin of a step in one place."""
     for executor, counts in (("device", (0, 0, 0, 3)), ("cluster", (1, 3, 3, 0)),
                              ("block", (0, 0, 0, 0))):
         name = "%s, %s" % (model, executor)
@@ -124,8 +125,8 @@ def check_barriers(checks, model):
                                  "ld.acquire.gpu.global."), counts):
             checks.equal("%s: %s" % (name, what), assembly(module).count(what),
                          wanted)
-        # A step stores the progress of its block once. There are two kernels, and LLVM
-        # may move that store before or after each.
+        # A step stores the progress of its block once. There are two kernels, and LLVM may
+        # duplicate that store before or after each.
         count = assembly(module).count("st.relaxed.gpu.global.b64")
         checks.expect("%s: steps are told, in %d places" % (name, count), 1 <= count <= 3)
 
@@ -169,8 +170,9 @@ def check_clusters(checks, model):
 
 
 def check_tensor_cores(checks, model, precision):
-    """Checks the k loops of a model at hidden size 64. Its leaf has three products that
-    read the same row. Its node has three of [left, right], and two of one child each."""
+    """Checks the k loops of a model at hidden size 64. A leaf has three products that read the
+    same row. A node has three products with [left, right], and two products with one child
+    each."""
     module = checks.run("%s in %s becomes PTX" % (model, precision),
                         lambda: persistent(model, 64, "chip=sm_80 format=isa "
                                            "shared-memory=0 precision=" +
@@ -180,8 +182,8 @@ def check_tensor_cores(checks, model, precision):
     ptx = assembly(module)
     name = "%s in %s: " % (model, precision)
     product, rounding = MMA[precision]
-    # Each of three stages has one loop for all products, with two steps of two
-    # instructions. Rows, and parameters that are not kept, are rounded.
+    # Each of three stages has one loop for all products, with two steps of two instructions.
+    # Instructions round the rows, and the parameters that are not resident.
     checks.equal(name + "products", ptx.count(product), 3 * 2 * 2)
     checks.expect(name + "roundings", ptx.count(rounding) >= 3 * 2 * 4)
     checks.expect(name + "loads of 16 bytes",

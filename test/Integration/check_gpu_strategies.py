@@ -31,7 +31,8 @@ REFUSALS = re.compile("|".join((
     "waiting for a tensor is not supported on GPUs",
     "runs no operators, so a device has nothing to do",
     "which GPU blocks do not have; compile with --strategy=lockstep")))
-# Small sizes; H is 16 for other models. Random words of lstm_nmt are below its own V.
+# Small sizes. H is 16 for other models. lstm_nmt keeps its own V, because random words are below
+# it.
 SIZES = {"attention": "HEADS=2 D=8", "attention_masked": "HEADS=2 D=8",
          "berxit": "H=16 HEADS=2 D=8 V=97", "bilstm_tagger_char": "L=8",
          "lstm_nmt": "H=16", "lstm_nmt_beam": "H=16 V=97", "lstm_nmt_greedy": "H=16 V=97",
@@ -39,8 +40,8 @@ SIZES = {"attention": "HEADS=2 D=8", "attention_masked": "HEADS=2 D=8",
          "mvrnn": "H=8", "nuts_gauss": "D=4", "nuts_logreg": "D=4"}
 # Image size, and the number of blocks of each width.
 IMAGE = 4, (1, 1, 1)
-# With random parameters, these models run long, or read missing rows, so this script only
-# compiles them. lanes.test and golden cases run them.
+# With random parameters, these models run for a long time or read missing rows, so this script
+# only compiles them. lanes.test and golden cases run them.
 COMPILED = ["ackermann", "arK", "blr", "eight_schools_noncentered", "german_credit",
             "kidscore_interaction", "nuts_gauss", "nuts_logreg", "lstm_nmt_beam", "specdec",
             "specdec_sample"]

@@ -26,14 +26,14 @@ parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("trees", nargs="*", help="read trees from these folders, GUM's first")
 arguments = parser.parse_args()
 BLOCKS, SIZE = 8, 16
-# Numbers of trees, and so of rows of their roots' step
+# Numbers of trees. The step of the roots has as many rows
 FORESTS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 40, 150)
-# Models, and options of batch-compile that are also options of --gpu-persistent
+# Models and their options, which both batch-compile and --gpu-persistent support
 CASES = [("treelstm_nary", []), ("treelstm_nary", ["shared-memory=3000"]),
          ("treelstm_nary", ["precision=bf16"]), ("treelstm_nary", ["precision=tf32"]),
          ("treegru_nary", []), ("treelstm_cs", [])]
 
-# The least share of busy warps, by the number of trees in a mini-batch
+# Minimum share of busy warps, by the number of trees in a mini-batch
 LEAST_BUSY = {1: 0.25, 10: 0.6, 64: 0.9}
 
 checks = batchtest.Checks("GPU work")
@@ -47,7 +47,8 @@ def forests(model):
     def node(*kids):
         return ["node", *kids] if binary else ["node", list(kids)]
 
-    # All nodes have two children, so the tasks determine the number of their rows.
+    # All inner nodes have two children, so the number of tasks determines the number of rows of
+    # children.
     def tree(height):
         if height == 0:
             return ["leaf", height]
@@ -59,7 +60,7 @@ def forests(model):
 
 
 def predict(kernels, steps):
-    """Returns the sums of each warp, and their place in bytes."""
+    """Returns the sums of each warp, and the position of the sums in bytes."""
     sums = [0] * len(next(iter(kernels.values()))[0][steps[0][1]]["sums"])
     for kernel, tasks in steps:
         for counts, _ in gpu_work.stages_of(kernels[kernel], tasks, 2 * tasks):

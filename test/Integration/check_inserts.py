@@ -138,7 +138,7 @@ def check_errors(program, name, ways):
 
 
 instances = [make_instance() for _ in range(COUNT)]
-# The last valid places
+# The first instance inserts at the last valid positions
 instances[0].update(ids=[6, 6, 8, 8], words=[7] * 8, n=8)
 reference.give(instances, expected)
 first = None
@@ -155,8 +155,8 @@ for strategy in ("linearize", "lockstep", "mask"):
         reference.tolerances = {}
 
 
-# A cache of S rows that T steps fill: at most the first step of an instance copies. The
-# contents of a row, and the copied bytes, do not depend on T.
+# T steps fill a cache of S rows. At most the first step of an instance copies the cache. Neither
+# the contents of a row nor the copied bytes depend on T.
 CACHE = MODEL.replace("inserts.mlir", "cache.mlir")
 ROW_BYTES = 64 * 32 * 4
 

@@ -16,12 +16,12 @@ import subprocess
 import batchtest
 
 checks = batchtest.Checks("single instances")
-# A sanitizer may also run out of memory.
+# Allocations that fail must return null under a sanitizer, too.
 for sanitizer in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
     os.environ[sanitizer] = os.environ.get(sanitizer, "") + ":allocator_may_return_null=1"
 scratch = batchtest.temporary()
 
-# A loop that ends by a computed value, or never, and a row of a parameter at a computed
+# A loop that a computed value ends, or that never ends, and a row of a parameter at a computed
 # index
 LOOP = """
 !vec = tensor<16xf32>
@@ -69,8 +69,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %i: index {batch.name = "i"})
   return %y : !vec
 }
 """
-# A product on one side of a branch, and two on the other, one of which contains another
-# branch
+# A branch with one product on one side, and two on the other side, which contains another branch
 BRANCHES = """
 !vec = tensor<64xf32>
 !mat = tensor<64x64xf32>
@@ -117,8 +116,8 @@ func.func @main(%x: f32 {batch.name = "x"}, %i: index {batch.name = "i"})
 }
 """
 
-# The second recurrence reads results of the first one in the same round and in the next
-# one, also across groups of 64 rounds.
+# The second recurrence reads results of the first recurrence in the same round and in the next
+# round, even in another group of 64 rounds.
 FORWARDED = """
 !vec = tensor<64xf32>
 !mat = tensor<64x64xf32>
@@ -141,8 +140,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %n: index {batch.name = "n"},
 }
 """
 
-# Without a round, the loop's result is the table itself. Then the last insertion must not
-# write to it: other reads of its kernel, or of a later one, would change.
+# If the loop has no rounds, its result is the table itself. Then the last insertion must not
+# write to the table, because other reads in its kernel or in a later kernel would change.
 EMPTY = """
 !vec = tensor<64xf32>
 !table = tensor<4x64xf32>
@@ -226,14 +225,14 @@ def check_forwarding():
             report = program and checks.run(what, lambda: run(
                 program, inputs, "--input-tensors=" + tensors, threads=2))
             if report:
-                # Six instances have three results and a copy of the table for the last
-                # insertion.
+                # For each of six instances, three results and the table for the last insertion
+                # are copied.
                 checks.equal(what + ": copies", report["copied_bytes"], 6 * 4 * 4 * 64 * 4)
 
 
 def check_counts():
-    """Checks for one barrier per round, one for 64 rounds that run ahead, and memory
-    independent of the length."""
+    """Checks that there is one barrier per round, and one per 64 rounds that run ahead, and that
+    memory does not depend on the length."""
     program = compiled("nasrnn", None, "--size=H=16", "--level=device")
     found = {}
     for length in (1, 10, 64, 65, 100, 1000, 100000) if program else ():
@@ -251,8 +250,8 @@ def check_counts():
         checks.equal("copies of results alone", reports[1000]["copied_bytes"],
                      reports[1]["copied_bytes"])
     # Ten layers and 64 words: a barrier before each layer's products and before each of
-    # its rounds. In wave order, a wave for each word, and one for each layer except the
-    # last. The other barriers are around them.
+    # its rounds. In wavefront order, there is a wave for each word and for each layer except the
+    # last. The other barriers precede or follow these.
     for order, wanted in (("layers", 10 * 65 + 2), ("wavefront", 64 + 9 + 4)):
         program = compiled("lstm10", None, "--size=H=16", "--level=device",
                            "--order=" + order)
@@ -282,8 +281,8 @@ def check_counts():
 
 def check_sets():
     """Checks that instances that run together compute only their own rows. The tasks of a
-    set are those of its instances one by one. A set has as many steps as the longest loop,
-    or as there are paths."""
+    set are those of its instances one by one. A set has as many steps as its longest loop, or as
+    there are products on all paths."""
     values = [[0.9 * (i + 1) / 24] * 16 for i in range(24)]
     tensors = os.path.join(scratch, "set")
     batchtest.write_safetensors(tensors, {
@@ -296,8 +295,8 @@ def check_sets():
         return run(program, batchtest.write_lines(os.path.join(scratch, "lines"), lines),
                    *given, threads=2, **more)
 
-    # Numbers of rounds differ. Some instances take one side of a branch, and some the
-    # other.
+    # Numbers of rounds differ. Some instances take one side of a branch, and some take the other
+    # side.
     loop = [json.dumps({"x": {"tensor": "x%d" % i}, "word": i % 8}) for i in range(24)]
     branches = [json.dumps({"x": [((i * 7 + j * 5) % 11 - 5) / 4 for j in range(64)]})
                 for i in range(24)]
@@ -355,7 +354,7 @@ def check_trace():
     checks.equal("tasks of the trace", len(tasks), 2 * report["tasks"])
     checks.equal("barriers of the trace", len(events) - len(kernels),
                  2 * report["barriers"])
-    # Kernels, not waits, take the time between barriers.
+    # Most of the time between barriers is spent in kernels, not in waits.
     checks.expect("kernels take most of a trace on one worker", trace_share(program) > 0.5)
     for worker in (0, 1):
         own = [event for event in events if event["tid"] == worker]

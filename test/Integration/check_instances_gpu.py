@@ -25,7 +25,7 @@ seeds = options.seeds
 checks = batchtest.Checks("single instances on the emulator")
 file = batchtest.temporary_paths()
 
-# Sizes, and instances of a run
+# For each model: sizes, and number of instances of a run
 MODELS = {"seq2seq": ("H=16 V=30", 5), "attention": ("HEADS=2 D=8 SLOTS=34", 5),
           "nasrnn": ("H=16", 5), "lstm10": ("H=16", 2), "blockdrop": ("", 2),
           "skipnet38": ("", 2), "rae": ("H=20", 5), "treelstm_2type": ("H=20", 5),
@@ -33,7 +33,7 @@ MODELS = {"seq2seq": ("H=16 V=30", 5), "attention": ("HEADS=2 D=8 SLOTS=34", 5),
           "instances": ("", 9)}
 # Other orders of loops
 ORDERS = {"lstm10": ("layers", "wavefront")}
-# Models with a small image, and these numbers of blocks per group
+# Sizes of residual models: a small image, and the number of blocks in each group
 SMALL = 4, (1, 1, 1)
 
 
@@ -55,9 +55,9 @@ def parameters(name):
 
 
 def compiled(name, sizes, level, device="emulator", order="auto"):
-    """Compiles a program whose instances run on all units, on those of a cluster, on single
-    units, or on units that the number of instances determines. With a level and `units`,
-    one of the units of an instance runs every other kernel."""
+    """Compiles a program whose instances run on all units, on the units of a cluster, on single
+    units, or on units that depend on the number of instances. If the level is followed by
+    `units`, every other kernel runs on only one of the instance's units."""
     path = file("%s-%s.mlir" % (name, level.replace(" ", "-")))
     options = "strategy=replicate order=%s" % order
     if sizes:
@@ -103,7 +103,7 @@ def check(name, level, program, inputs, wanted, counts, params):
         for counter in "tasks", "copied_bytes":
             checks.equal("%s: %s" % (what, counter), report[counter], counts[counter])
         if level in ("block", "cluster"):
-            # Instances one by one, for any units
+            # Instances run one by one, so the number of units does not matter
             one_by_one = counts.setdefault("one by one", report["batches"])
             checks.equal(what + ": batches", report["batches"], one_by_one)
         if level == "block":

@@ -57,7 +57,7 @@ class Program:
         return "%%v%d" % self.count
 
     def convert(self, value, shape, element):
-        """Returns `value`, an f32, as another element."""
+        """Converts `value`, an f32 tensor, to another element type."""
         if element == "f32":
             return value
         op = {"f64": "extf", "f16": "truncf"}.get(element, "fptosi")
@@ -72,7 +72,7 @@ class Program:
         return result
 
     def reduce(self, name, value, shape, element, dim, starts, body):
-        """Reduces a tensor of `shape`, a text, along its dimension `dim`."""
+        """Reduces a tensor along dimension `dim`. `shape` is text, such as "3x5"."""
         extents = shape.split("x")
         rank = len(extents)
         kept = [extents[d] for d in range(rank) if d != dim]
@@ -151,7 +151,7 @@ def write_program():
         for dim in (0, 1):
             p.all("%s.along%d" % (shape, dim), "%exact" + shape, "%odd" + shape, shape, dim,
                   ("f32", "i32"))
-    # One after the other: an operand in two pieces
+    # An operand that consists of two pieces
     for kind in ("exact", "odd"):
         p.code.append("%%%sboth = tensor.concat dim(0) %%%s31, %%%s33 : "
                       "(tensor<31xf32>, tensor<33xf32>) -> tensor<64xf32>" % (kind, kind, kind))
@@ -229,7 +229,8 @@ def compare(name, found, wanted):
     for result in wanted:
         a, b = found[result][2], wanted[result][2]
         signs = "num" not in result
-        if "f16" in result and not signs:  # read as integers: bit 15 is the sign of a zero
+        # f16 values are read as integers, in which bit 15 is the sign.
+        if "f16" in result and not signs:
             a, b = ([0 if x == 0x8000 else x for x in values] for values in (a, b))
         different = [(i, x, y) for i, (x, y) in enumerate(zip(a, b))
                      if not alike(x, y, signs)]

@@ -96,7 +96,7 @@ def check_fib():
           program, "--inputs=" + one, "--stack-depth=4")
     fails("too many steps", "instance 1: exceeded the limit of 40 blocks", program,
           "--inputs=" + one, "--max-steps=40")
-    # A lane other than the first one is stopped, and takes the next instance.
+    # A lane that is not the first is stopped. It takes the next instance.
     more = batchtest.write_lines(os.path.join(scratch, "more.jsonl"),
                                  [{"n": n} for n in [2, 9] + 9 * [2]])
     fails("a stopped lane takes the next instance", "instance 1: exceeded the limit of 40 blocks", program,

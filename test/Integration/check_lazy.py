@@ -101,8 +101,8 @@ def check(name, program, inputs, count, chains, left):
 
 
 def check_order(name, program, lines, outputs):
-    """Checks that instances in the opposite order, together and split up, have the same
-    results."""
+    """Checks that instances in the opposite order have the same results, in one mini-batch and in
+    several."""
     path = batchtest.write_lines(os.path.join(scratch, "opposite"), lines[::-1])
     out = os.path.join(scratch, "opposite.safetensors")
     for batch in (len(lines), 5):
@@ -148,14 +148,14 @@ def check_trees():
         check_order(name, program, lines, outputs)
         if name != "shrink":
             continue
-        # One batch for each level of the highest tree, then one for each step
+        # One batch for each level of the highest tree, then one batch for each step
         checks.equal("shrink: batches", wanted[len(lines)][2],
                      max(map(height_of, trees)) + 1 + max(outputs["steps"][2]))
 
 
 def check_rounds():
-    """Checks that depths count from the last flush: tasks that wait together run
-    together, for any length of earlier chains."""
+    """Checks that depths count from the last flush: tasks that wait together run together,
+    whatever the lengths of their earlier chains."""
     program = compiled("rounds", ROUNDS)
     eager = compiled("rounds", ROUNDS, options="defer=false")
     if not program or not eager:
@@ -181,7 +181,7 @@ def check_rounds():
             checks.equal("rounds, %s: flushes and batches" % policy,
                          [report["flushes"], report["batches"]],
                          [wanted[len(lines)][0], loop + 1])
-    # If it is not deferred, the head runs whenever instances have ended.
+    # If the head is not deferred, it runs whenever instances have ended.
     report, found = run("rounds, heads not deferred", eager, inputs, len(lines), 1)
     if report:
         checks.expect("rounds, heads not deferred: same bytes",
@@ -191,8 +191,8 @@ def check_rounds():
 
 
 def check_rows():
-    """Checks that rows without a reader are reused: memory does not grow with the
-    steps."""
+    """Checks that rows without a reader are reused, so that memory does not grow with the number
+    of steps."""
     program = compiled("pair", PAIR)
     if not program:
         return
@@ -247,7 +247,7 @@ def check_steps_memory():
     if not program:
         return
     found = []
-    # The first run checks results. The unbatched code of a check also needs memory.
+    # Only the first run checks results, because the unbatched code of a check also needs memory.
     for check, steps in ((True, 3000), (False, 1000), (False, 100000)):
         inputs = batchtest.write_lines(os.path.join(scratch, "long"), [
             json.dumps({"x": [0.1 * i] * 256, "k": steps}) for i in range(8)])
@@ -278,7 +278,7 @@ def check_forks():
     def nodes_of(tree):
         return 0 if tree[0] == "leaf" else 1 + sum(map(nodes_of, tree[1:]))
 
-    # 2^39 paths from the root to the leaf.
+    # A DAG with 2^39 paths from the root to the leaf.
     ladder = {"nodes": [["leaf", 1]] + [["node", {"ref": i}, {"ref": i}]
                                         for i in range(39)], "root": 39}
     trees = [random_tree(generator, generator.randrange(7)) for _ in range(18)]
@@ -351,8 +351,8 @@ def check_forks():
         check_counts("rows", program, inputs, len(lines),
                      [max(rows, default=0) for rows in waits], list(map(sum, waits)),
                      left=0)
-        # The next round begins when one ends. Rounds take at most as long as by any list
-        # scheduling (Graham's bound).
+        # When the rounds of one row end, those of the next row begin. The number of flushes is
+        # within Graham's bound for list scheduling.
         lines = [json.dumps([[10 ** generator.uniform(-3, 2)] * 16 for _ in range(320)])]
         inputs = batchtest.write_lines(os.path.join(scratch, "many-rows"), lines)
         checks.run("many rows", lambda: batchtest.run_model(
@@ -364,7 +364,7 @@ def check_forks():
             if report:
                 checks.expect(what + ": flushes", report["flushes"] <=
                               max(waits) + sum(waits) // most, report["flushes"])
-        # The last one needs no fiber.
+        # The last row needs no fiber.
         for count, most in ((257, 256), (2, 1)):
             lines = [json.dumps([[1.0] * 16] * count)]
             inputs = batchtest.write_lines(os.path.join(scratch, "equal-rows"), lines)
@@ -407,7 +407,7 @@ def check_workers():
         checks.expect("room for nodes and lists of many", found == found[:1] * 3)
     program = compiled("late", LATE)
     if program:
-        # Instances of three workers reach round k at different times.
+        # The instances of three workers reach round k at different times.
         inputs = batchtest.write_lines(os.path.join(scratch, "late"), [
             json.dumps({"x": [value] * 16, "k": (5, 2, 9)[3 * i // len(values)]})
             for i, value in enumerate(values)])
@@ -428,7 +428,7 @@ def check_workers():
                         "greedy", [report["batches"], report["tasks"]]))
     program = PROGRAMS.get("rounds")
     if program:
-        # Instance 0 has one step in each round, instance 3 has six.
+        # Instance 0 has one step in each round, and instance 3 has six.
         limit = "exceeded the limit of 9 steps"
         for what, ks, text in (("earliest", (0, 0, 0, 5), "instance 3: " + limit),
                                ("first", (0, 5, 5, 5), "instance 1: " + limit)):
@@ -466,7 +466,7 @@ def check_steps():
                 "an end after 50 steps %s %s" % (where, options), done.returncode == 1 and
                 "instance 2: exceeded the limit of 50 steps, the last one in " + where
                 in text and "; allow more with --max-steps=N" in text, text)
-    # The same for a loop that waits for nothing
+    # The same error for a loop that waits for nothing
     spinning = compiled("spin", SPIN)
     loop = SPIN[:SPIN.index("%i, %n = scf.while")].count("\n") + 1
     lines = batchtest.write_lines(os.path.join(scratch, "spin"), [
@@ -504,7 +504,7 @@ def check_errors():
     fails("GPU", "waiting for a tensor is not supported on GPUs",
           "batch-compile", os.path.join(scratch, "walk.mlir"), "--strategy=lazy",
           "--device=emulator", "-o", os.path.join(scratch, "gpu.so"))
-    # The second element is 2000 for instance 3 in the round after the first wait.
+    # In the round after the first wait, the second element of instance 3 is 2000.
     picking = compiled("pick", PICK)
     lanes = checks.run("compile pick in lock step", lambda: batchtest.compile_model(
         os.path.join(scratch, "pick.mlir"), os.path.join(scratch, "lanes.so"), None,

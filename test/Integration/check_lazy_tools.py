@@ -28,14 +28,14 @@ SOURCE = batchtest.write_lines(path("rounds.mlir"), [ROUNDS])
 
 
 def live_rows(ks, steps):
-    """Returns the maximum number of result rows that a mini-batch needs at once: at each step
-    the rows that it reads or writes, those that instances continue with, and those for the
-    head."""
+    """Returns the maximum number of result rows that a mini-batch needs at once: at each step,
+    the rows that the step reads or writes, the rows with which instances continue, and the rows
+    for the head."""
     most = 0
     for t in range(max(steps)):
         ended = sum(0 < n <= t for n in steps)
         going = [k for k, n in zip(ks, steps) if n > t]
-        # The rows before the first round are inputs.
+        # Before the first round, the rows are inputs.
         most = max(most, ended + len(going) * (2 if t else 1))
         for j in range(1, max(going) + 1):
             most = max(most, ended + sum(2 if k >= j else 1 for k in going))
@@ -108,7 +108,8 @@ def check_counts(program):
                           0 < report["gathered_runs"] <= report["gathered_rows"])
             if batch == COUNT:
                 across = check_picture(what, files["dot"], report)
-                # All rounds except the first read the previous one, and so does the head.
+                # Each round except the first reads the previous round, and the head reads the
+                # last round.
                 checks.equal(what + ": edges between flushes", across,
                              sum(max(n - 1, 0) + (n > 0) for n in steps))
             # Several workers record deferred tasks in another order.
@@ -138,7 +139,7 @@ def check_partial(program):
     check_picture("partial results", dot, report)
     checks.expect("partial results: live results",
                   report["memory_bytes"]["live_results"] >= 2 * 64)
-    # Learning stops at the limit, as the run does.
+    # Learning stops at the limit of steps, as the run does.
     for option in ("--policy=fsm", "--policy=depth"):
         done = subprocess.run(
             [batchtest.tool("batch-run"), program, "--params=random:1",
@@ -150,8 +151,8 @@ def check_partial(program):
 
 
 def check_learning(name, program, inputs):
-    """Checks the note of a table: its number of batches for the training inputs in
-    mini-batches of 32, 16 and 8 is the actual one. No policy changes a bit."""
+    """Checks that the note in a table has the actual number of batches for the training inputs in
+    mini-batches of 32, 16 and 8, and that no policy changes a bit."""
     table, out = path("table"), path("outputs")
     arguments = [program, "--params=random:1", "--inputs=" + inputs, "--limit=32"]
     done = subprocess.run([batchtest.tool("batch-run"), *arguments,

@@ -15,7 +15,7 @@ import batchtest
 checks = batchtest.Checks("limits of steps")
 path = batchtest.temporary_paths()
 
-# Calls of a recursion over numbers, without memoization: three for each level
+# A recursion over numbers, without memoization, that makes three calls on each level
 CALLS = """
 func.func private @tries(%n: index, %m: index) -> index {
   %zero = arith.constant 0 : index
@@ -129,8 +129,8 @@ for name, (source, given, more, place) in MODELS.items():
             checks.expect(what + ": the others", [found[i] for i in good] == wanted)
             checks.expect(what + ": zeros", all(not any(found[i]) for i in ENDLESS))
 
-# Two loops, of ceil(x / 3) and max(y - 2, 0) rounds. A limit of exactly their rounds is
-# enough, and the error for one step less names the loop that exceeds it.
+# Two loops, with ceil(x / 3) and max(y - 2, 0) rounds. A limit of exactly this sum is enough. If
+# the limit is one less, the error names the loop that exceeds it.
 TWICE = """
 func.func @main(%x: index {batch.name = "x"}, %y: index {batch.name = "y"},
                 %v: f32 {batch.name = "v"}) -> (f32 {batch.name = "n"})

@@ -51,7 +51,8 @@ def check_grid(name, source, sizes, make):
             continue
         wanted = {}
         for lanes in LANES:
-            # More instances than lanes, including numbers that are not multiples, and fewer
+            # More and fewer instances than lanes, including numbers that are not multiples of the
+            # number of lanes
             counts = {1024: (4500,), 4096: (150, 4500)}.get(lanes, (150,))
             for count, refill in itertools.product(counts, ([], ["--refill"])):
                 lines, tensors, params = make(count)
@@ -84,7 +85,8 @@ def check_grid(name, source, sizes, make):
 
 
 def check_emulated(name, source, sizes, make):
-    """GPUs add in a different order. check_lanes.py compares bits."""
+    """Compares with a tolerance, because GPUs add in a different order. check_lanes.py compares
+    bits."""
     program = compiled(source, name + " on the emulator", "--strategy=lockstep",
                        "--device=emulator", *sizes)
     lines, tensors, params = make(12)
@@ -143,8 +145,8 @@ def rounds(name, *options):
 
 
 def check_waiting(device):
-    """Checks a run in which an instance waits for the block of high cost, and others for
-    those of low cost."""
+    """Checks a run in which one instance waits for the block of high cost, and other instances
+    wait for blocks of low cost."""
     program = rounds("rounds for " + device, "--device=" + device)
     if not program:
         return
@@ -192,8 +194,8 @@ def run_on_limits(program, inputs, *options):
 
 
 def check_limit(what, program, lines, bad, good, errors, limit, *options):
-    """Checks that instances `bad` run into `limit`. With `good` in their place they do
-    not."""
+    """Checks that the instances `bad` run into `limit`, and that no instance does if `good`
+    replaces them."""
     def write(values):
         return batchtest.write_lines(file("limits.jsonl"), values)
 
@@ -259,7 +261,7 @@ def check_limits():
                         ["--batch=3", "--refill", "--mask-from=0"]):
             if program and calls:
                 check(strategy, program, calls, *options)
-        # Frames of calls by masks: one after the frame in which an instance ends
+        # By masks, calls need one frame more than the frame in which an instance ends
         program = compiled(os.path.join(SOURCES, "countdown.mlir"),
                            "countdown by " + strategy, "--strategy=" + strategy)
         if program:
@@ -309,8 +311,8 @@ def check_traffic():
         single, _ = traffic([name])
         checks.expect(name + " alone", single < none, (single, none))
         stack, tops = traffic([other for other in OPTIMIZATIONS if other != name])
-        # A value that lives within a step is not live across calls. As a variable, it costs no
-        # stack traffic, but it adds accesses to tops.
+        # A value that is used only within a step is not live across calls. As a variable, it
+        # causes no stack traffic, but more accesses to the tops of stacks.
         checks.expect("without " + name,
                       tops > all_tops if name == "temporaries" else stack > all_stack,
                       (stack, all_stack, tops, all_tops))

@@ -27,8 +27,8 @@ def clamp(x, y):
     return max(min(x, 0.5), y)
 
 
-# Op, operands and reference. `u` is within (-1, 1), `p` positive, `n` an integer, `w` an
-# angle of any size.
+# Op, operands and reference. `u` is within (-1, 1), `p` is positive, `n` is an integer, and `w`
+# is an angle of any size.
 REALS = [
     ("absf", "x", abs), ("acos", "u", math.acos),
     ("acosh", "a", math.acosh), ("asin", "u", math.asin),

@@ -64,8 +64,8 @@ def live_treefc():
 
 
 def live_mvrnn():
-    """The parent reads a node's matrix, and a root's matrix is an output. All vectors are
-    outputs. The logits of all nodes come last."""
+    """The parent reads the matrix of a node, and the matrix of a root is an output. All vectors
+    are outputs. The logits of all nodes are computed last."""
     nodes = inner_nodes(BINARY)
     roots = sum(parent is None for _, parent in nodes)
     most, top = 0, max(height for height, _ in nodes)
@@ -80,8 +80,7 @@ def live_mvrnn():
 
 
 def live_dagrnn():
-    """Each node's task reads the product with the node's word, and its result is an
-    output."""
+    """The task of a node reads the product of its word, and its result is an output."""
     levels, nodes = collections.Counter(), 0
     for dag in DAGS:
         depth = []

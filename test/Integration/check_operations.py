@@ -17,7 +17,7 @@ import batchtest
 import operations
 
 COUNT = 9
-# Bound for sums in another order, and for a function with its largest permitted error
+# Bound for the error of sums in another order, and of functions
 BOUND = 1e-5
 
 checks = batchtest.Checks("operations")
@@ -59,8 +59,8 @@ def shape(type):
 
 
 def number(type, argument):
-    """Returns floats in the domains of all functions, and integers that are also
-    indices."""
+    """Returns a float in the domain of all functions, or an integer that is also a valid
+    index."""
     if element(type)[0] == "f" or element(type) == "bf16":
         return draw.randrange(1, 128) / 128
     return draw.randrange(1, 3) if argument in ("p", "at") else draw.randrange(1, 8)
@@ -86,7 +86,7 @@ def chosen(strategy):
 
 
 def arguments(strategy):
-    """Returns {name: type}, with one type each."""
+    """Returns {name: type}. Raises an error if functions use a name with different types."""
     found = {}
     for function in chosen(strategy):
         for name, type in function.arguments:
@@ -175,7 +175,7 @@ def check(strategy):
                               "--strategy=" + strategy, *options))
 
     source = write_program(strategy)
-    # LLVM's passes take most of the time. The loops of linearize show their effect.
+    # LLVM's passes take most of the time, so only the loops of linearize are compiled with them.
     program = compiled("cpu", "-O1" if strategy == "linearize" else "-O0")
     emulated = compiled("emulator", "-O0", "--device=emulator")
     wanted = None

@@ -23,13 +23,14 @@ TOKEN = re.compile(r'\.\.\.|%[\w.$-]+|#[A-Za-z_]\w*\b(?!\.)|[\w.$]+|"[^"]*"|->|\
 
 
 def tokens(code):
-    """Returns words and punctuation; ops of func as they print inside of a func.func."""
+    """Returns words and punctuation. Ops of dialect func have the names with which they print
+    inside of a func.func."""
     code = re.sub(r"//.*", "", code)
     return TOKEN.findall(re.sub(r"\bfunc\.(call|return)\b", r"\1", code))
 
 
 def pattern(code):
-    """Returns a regular expression for code with other names of values and aliases."""
+    """Returns a regular expression that matches the code with any names of values and aliases."""
     names, pieces = {}, []
     for token in tokens(code):
         if token == "...":

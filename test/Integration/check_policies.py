@@ -17,7 +17,8 @@ import sequences
 
 
 def check_machine(checks, name, batches, machine):
-    """Permits 2 % and one more batch, because some mini-batches take few batches."""
+    """Permits 2 % or one batch more than the best policy, because some mini-batches take few
+    batches."""
     best = min(batches.values())
     checks.expect("%s: %s" % (name, batches),
                   batches[machine] <= min(batches["depth"], batches["agenda"]) and

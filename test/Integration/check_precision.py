@@ -21,7 +21,8 @@ products = parser.parse_args().products
 checks = batchtest.Checks("precision")
 path = batchtest.temporary_paths()
 
-# Bits of the fraction that are removed from f32, and the largest relative error of that
+# Number of bits that are removed from the fraction of an f32, and the largest relative error of
+# doing so
 DROPPED = {"tf32": 13, "bf16": 16}
 ROUNDING = {"tf32": 2.0 ** -11, "bf16": 2.0 ** -8}
 WITH_PRODUCTS = [model for model in batchtest.EVERY if model != "treernn"]
@@ -40,7 +41,7 @@ def read(file):
 
 
 def rounded(value, precision):
-    """Returns a float as the hardware receives it."""
+    """Returns a float as the hardware reads it."""
     ulp = 1 << DROPPED[precision]
     (bits,) = struct.unpack("<I", struct.pack("<f", value))
     half = ulp // 2
@@ -62,7 +63,7 @@ def matrix(rows, columns):
 
 ROWS = 21  # one tile of rows, and a remainder
 parameters = {"E": matrix(ROWS, 44), "W": matrix(20, 44), "V": matrix(5, 30)}
-# Halves between two neighbors
+# Values halfway between two neighbors
 for i, value in enumerate((1 + 2.0 ** -11, -1 - 3 * 2.0 ** -11,
                            1 + 2.0 ** -8, 1 + 3 * 2.0 ** -8)):
     parameters["E"][2][i] = parameters["W"][2][i] = value

@@ -38,7 +38,8 @@ def dot(a, b):
 
 
 def by_columns(rows, columns):
-    """Returns [[row . column]]; columns are given as rows."""
+    """Returns the product [[row . column]], in which `columns` lists the columns of the second
+    factor."""
     return [[dot(row, column) for column in columns] for row in rows]
 
 

@@ -116,7 +116,7 @@ ONE_UNIT = """
   }
 """
 
-# The executors that run each program: a block has no units below it.
+# The executors that run each program. A block has no smaller units.
 PROGRAMS = {"delayed": (DELAYED, DELAYED_CASE, ("device", "cluster", "block")),
             "epochs": (EPOCHS, EPOCHS_CASE, ("device", "cluster")),
             "clusters": (EPOCHS.replace("(block)", "(cluster)"), EPOCHS_CASE, ("device",)),
@@ -181,7 +181,7 @@ def check_emulator(model, inputs, executor, sources, epochs):
         checks.expect(what + ": same bytes", found and found == wanted)
         if not own or executor != "device":
             continue
-        # A block that runs a step by itself needs no barrier of the device inside.
+        # If one block runs a step, the step contains no barrier of the device.
         checks.equal(what + ": barriers", own["barriers"],
                      counts["barriers"] if name == "delayed" else
                      0 if name.startswith("one unit") else epochs)

@@ -15,8 +15,8 @@ checks = batchtest.Checks("races")
 os.environ["TSAN_OPTIONS"] = "halt_on_error=1"
 file = batchtest.temporary_paths()
 
-# A product, of which control reads an element, and a kernel that computes the next
-# round's vector from it. Neither has its own barrier.
+# Control reads an element of a product, and a kernel computes the next round's vector from the
+# product. Neither contains a barrier.
 LOOP = """
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>
@@ -87,7 +87,7 @@ def check_planted(kind, program, inputs):
         if not racing:
             continue
         try:
-            # Workers may wait forever then.
+            # After a race, workers may wait forever.
             batchtest.call("batch-run", racing, "--inputs=" + inputs, "--params=random:1",
                            "--threads=2", timeout=60)
             checks.expect(what + ": a race", False)

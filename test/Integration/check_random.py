@@ -17,7 +17,7 @@ import batchtest
 
 MASK = 0xFFFFFFFF
 
-# Key, counter and output, published with the generators
+# Keys, counters and outputs that were published with the generators
 THREEFRY = [
     ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
     ((MASK, MASK), (MASK, MASK), (0x1CB996FC, 0xBB002BE7)),
@@ -106,7 +106,7 @@ def main(arguments):
     for key, counter, answer in PHILOX:
         checks.equal("Philox in Python", philox(key, counter), answer)
 
-    # The known answers, then others
+    # The published keys and counters, then random ones
     generator = random.Random(1)
     keys = [key for key, _, _ in THREEFRY + PHILOX]
     counters = [(*counter, 0, 0)[:4] for _, counter, _ in THREEFRY + PHILOX]

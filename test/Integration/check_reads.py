@@ -42,7 +42,8 @@ def make_ragged_instance():
 
 
 def make_instance():
-    # The first two are also the beginnings of slices. The others are rows of all tensors.
+    # The first two elements of ids are also where slices begin. The others are rows of all
+    # tensors.
     order = list(range(COLUMNS))
     draw.shuffle(order)
     return {"x": matrix(9), "ids": [draw.randrange(7) for _ in range(4)],

@@ -70,7 +70,7 @@ def write_program(name, strategy):
         sources = ["x", "P", "y"]
         if function in ("torch_argmax", "torch_argmin", "jax_argmax", "jax_argmin"):
             sources.append("odd")
-        # Lanes cannot hold ragged tensors, and other strategies do not run such loops.
+        # Lanes cannot keep ragged tensors, and other strategies do not run the loop of @greedy.
         if function == "greedy":
             sources = ["x"] if strategy == "lockstep" else []
         if function == "ragged":
@@ -112,7 +112,8 @@ func.func @main(%%x: !x {batch.name = "x"}, %%odd: !x {batch.name = "odd"}%s,
 # --- the reference -----------------------------------------------------------
 
 class Near:
-    """A number that depends on the order of a sum or product"""
+    """A number that is compared with a tolerance, because it depends on the order of a sum or
+    product"""
 
     def __init__(self, value):
         self.value = value
@@ -139,8 +140,7 @@ def fold(function, values, start):
 
 
 def torch_best(values, sign):
-    """Returns the maximum of sign * values, and the index that the body of the op
-    finds."""
+    """Returns the maximum of sign * values, and the index that the body of PyTorch's op finds."""
     best, at = -INF, 0
     for k, value in enumerate(values):
         if sign * value > best:

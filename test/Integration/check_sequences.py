@@ -25,8 +25,8 @@ def compile_model(model, scratch, *options):
 
 def check_emulator(checks, model, inputs, scratch, seeds):
     runs = [(1, 0)] + [(2, seed) for seed in range(seeds)]
-    # A stage that reads weights in shared memory begins with a barrier. It would hide a
-    # missing barrier between the sums of teams of warps of two steps.
+    # A stage that reads weights in shared memory begins with a barrier. That barrier would hide a
+    # missing barrier between the sums of two steps by teams of warps.
     for executor, *options in (("device",), ("cluster",), ("block",),
                                ("device", "--shared-memory=0")):
         program = checks.run(" ".join(["compile for executor", executor, *options]),

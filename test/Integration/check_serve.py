@@ -40,7 +40,7 @@ def ask(program, requests, vocabulary, threads, batch, *limits):
 
 
 def expected(program, requests, vocabulary):
-    """Returns the same from batch-run."""
+    """Returns the outputs of batch-run in the same form."""
     outputs = path("outputs.safetensors")
     batchtest.call("batch-run", program, "--inputs=" + requests,
                    "--params=random:1", "--vocab=" + vocabulary,
@@ -119,8 +119,8 @@ for model, vocabulary, good, bad in [
             checks.expect("%s: request %d is answered" % (model, number),
                           answers[number] == wanted[number])
 
-# The server ends an endless request and one that is too long, and answers their neighbors. The loop
-# does not end for 0, which doubling does not change.
+# The server ends an endless request and a request that is too long, and answers the other
+# requests. The loop does not end for 0, because doubling does not change it.
 with open(path("doubling.mlir"), "w") as file:
     file.write(batchtest.DOUBLING)
 doubling = batchtest.compile_model(path("doubling.mlir"), path("doubling.so"), None,

@@ -58,8 +58,8 @@ def check_bytes(model, program, inputs, count):
 
 
 def check_barriers(model, program, inputs, each, kernels=None):
-    """Checks that on two threads each batch of one instance has `each` barriers inside,
-    or only those of one kernel, of which there are `kernels`."""
+    """Checks that on two threads each batch of one instance contains `each` barriers. With
+    `kernels`, only the batches of one kernel do, and there are `kernels` of them."""
     one, two = (checks.run("%s on %d threads" % (model, threads),
                            lambda: batchtest.run_model(
                                program, inputs, "--share-tasks=1", "--limit=1",
@@ -84,14 +84,14 @@ def check(model, size, each, kernels=None, options="", count=64):
         check_barriers(name, program, inputs, each, kernels)
 
 
-# The stage that computes gates of children also sums them. The last of three stages waits
-# for the sum of the children's states.
+# The stage that computes the gates of children also sums them. The last of three stages waits for
+# the sum of the children's states.
 check("treelstm_cs", 64, 1, lambda one: one["batches"] - 1)
 check("treelstm_nary", 64, 0)
 check("mvrnn", 64, None)
 # An elementwise cell has no barrier, unrolled or not.
 check("treernn", 64, 0)
 check("treernn", 64, 0, options="unroll=2")
-# Heads are independent from the queries to the sum of values.
+# From the queries to the sum of values, heads do not depend on each other.
 check("attention", None, 1, lambda one: one["batches"] - 1, count=12)
 checks.exit()

@@ -22,8 +22,8 @@ IMAGES = 2
 
 
 def draw(model, seed):
-    """Returns parameters and images. Sums of products keep their magnitude, the last norms
-    make them small, and gates depend on the image."""
+    """Returns parameters and images. Products keep the magnitude of their inputs, the last norm
+    of each block makes its results small, and gates depend on the image."""
     random = numpy.random.default_rng(seed)
     model.entry()
     shapes, p = model.shapes(), {}
@@ -73,8 +73,8 @@ def sigmoid(x):
 
 
 def reference(model, p, image):
-    """Returns the logits, the blocks that ran, and the distance of the closest gate from
-    its bound."""
+    """Returns the logits, the blocks that ran, and the smallest distance of a gate from its
+    threshold."""
     x = relu(layer(p, "stem", "stem.n", image.astype("f8"), 2))
     x = windows(x, 3, 2, 1).max((3, 4))
     h = c = numpy.zeros(10)

@@ -12,7 +12,7 @@ path = batchtest.temporary_paths()
 generator = random.Random(11)
 N = 37
 
-# Nested loops, each with its own length, over doubles, truth values and integers
+# Nested loops with different lengths, over doubles, truth values and integers
 NESTED = """
 func.func @main(%x: tensor<2x2xf64> {batch.name = "x"}, %n: i64 {batch.name = "n"},
                 %w: tensor<2xf64> {batch.shared = "w"})
@@ -197,13 +197,14 @@ def real(low, high):
     return batchtest.narrow(generator.uniform(low, high))
 
 
-# Whether one instance, and many instances, of 64-bit numbers have tasks. Less than a quarter of a
-# vector runs one by one, and so do all instances if a vector has less than four elements.
+# Whether one instance of 64-bit numbers has tasks, and whether many have. Instances that fill
+# less than a quarter of a vector run one by one. If a vector has less than four elements, all
+# instances do.
 WIDTH = int(batchtest.vector_options().split()[0].partition("=")[2]) // 64
 HAVE_TASKS = (WIDTH // 4 != 1, WIDTH < 4)
 
-# The text, an instance, and a pair of truth values: one instance has tasks, many have
-# tasks
+# For each program: its text, a function that makes an instance, and a pair of truth values
+# (whether one instance has tasks, whether many have tasks)
 PROGRAMS = {
     "nested": (NESTED,
                lambda: {"x": [[real(-2, 1), real(-1, 1)], [real(0, 1), real(0, 1)]],
@@ -248,7 +249,7 @@ for name, (text, make, have_tasks) in PROGRAMS.items():
                           found == wanted)
     found, _ = outputs(per_unit, N, threads=2, batch=10)
     checks.expect(name + ": mini-batches of ten: the same", found == wanted)
-    # Only instances that run one by one have tasks, which make tensors.
+    # Only instances that run one by one have tasks, which allocate tensors.
     _, few = outputs(per_unit, 1)
     _, many = outputs(per_unit, N)
     checks.expect(name + ": many run side by side, one if it fills a quarter",

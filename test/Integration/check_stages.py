@@ -37,7 +37,7 @@ def main(arguments):
                "convert-uprog-to-cpu": vector_bits}
     wanted = checks.run("the source", lambda: outputs("source", source, size))
     flags = []
-    open_size = size  # until the passes have set it
+    open_size = size  # the size, until a pass has set it
     for number, name in enumerate(
             batchtest.table_of_passes("--autobatch") + batchtest.table_of_passes("--cpu-workers")):
         flags.append("--" + name + ("=" + options[name] if name in options else ""))

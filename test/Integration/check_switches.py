@@ -59,8 +59,8 @@ def check_model(model, inputs):
             continue
         checks.expect("%s %s --depths=flush: same bytes" % (model, switches),
                       found == wanted)
-        # The scheduler has no ghosts. The inspector has no phase of a value if kernels of
-        # several phases make it.
+        # The scheduler knows no ghosts. The inspector cannot determine the phase of a value that
+        # kernels of several phases compute.
         if "coarsen" not in switches and switches != "phases=false":
             checks.equal("%s %s --depths=flush: batches" % (model, switches),
                          late["batches"], report["batches"])
@@ -75,7 +75,7 @@ def check_model(model, inputs):
         checks.expect("drnn: forks", default["fibers_most"] > default["instances"] and
                       reports["fork=false"]["flushes"] > default["flushes"])
     if model == "moe_top1":
-        # Its rounds wait for tasks recorded before them.
+        # Its rounds wait for tasks that are recorded before the rounds begin.
         checks.expect("moe_top1: no forks", default["fibers_most"] <= default["instances"],
                       "%d" % default["fibers_most"])
         checks.equal("moe_top1: flushes", default["flushes"],

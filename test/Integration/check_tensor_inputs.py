@@ -127,7 +127,7 @@ def check_type(dtype):
     checks.equal("same bytes in batches", run(program, "--batch=4", "--threads=2"),
                  first)
     ways = [["--device=emulator"]]
-    if dtype not in ("f16", "bf16"):  # lanes keep no values of these
+    if dtype not in ("f16", "bf16"):  # lanes keep no values of these types
         ways.append(["--strategy=lockstep"])
     for options in ways:
         other = checks.run("compile %s %s" % (dtype, options[0]),

@@ -68,7 +68,7 @@ def quotient(n, d):
 
 
 def expected(v):
-    """Returns {result: (values, tolerance)}, and None for any value."""
+    """Returns {result: (values, tolerance)}, in which None permits any value."""
     x, y, w, n = v["x"], v["y"], v["w"], v["n"]
     wx = [sum(W[r * 21 + c] * x[c] for c in range(21)) for r in range(37)]
     products = [m * 0x9e3779b97f4a7c15 % 2**64 for m in n]
@@ -170,8 +170,8 @@ if emulated:
                                                "--check-unbatched=1e-13",
                                                "--blocks=8")), one)
 
-# A reduction adds in the same order for any other computations in its kernel: here a sum
-# of products of f32 next to f64, which halve the lanes of all vectors.
+# The order in which a reduction adds does not depend on the other computations in its kernel.
+# Here, a sum of products of f32 is next to f64 code, which halves the lanes of all vectors.
 DOT = """
 #v = affine_map<(i) -> (i)>
 #s = affine_map<(i) -> ()>

@@ -24,8 +24,7 @@ scratch = batchtest.temporary()
 
 
 class Size:
-    """Returns options of batch-compile, and the values that inputs and parameters depend
-    on."""
+    """Returns options of batch-compile, and the numbers on which inputs and parameters depend."""
 
     def __init__(self, hidden, small):
         self.hidden, self.small = hidden, small
@@ -66,7 +65,7 @@ class Size:
         if model == "drnn":
             return self.tree_params(path)
         if model == "berxit":
-            return "random:2"  # in the small size, instances exit after different layers
+            return "random:2"  # small instances exit after different layers
         if model not in batchtest.SPECULATIVE:
             return "random:1"
         speculative_models.write_params(model, path, self.layers(), self.head(),
@@ -156,7 +155,7 @@ class Model:
         return (report, by_instance(out, len(numbers))) if report else (None, None)
 
     def compare(self, what, numbers, found):
-        """Compares with the results of all instances in one mini-batch."""
+        """Compares results with those of all instances in one mini-batch."""
         wanted = {"%d.%s" % (place, key.partition(".")[2]): value
                   for place, number in enumerate(numbers)
                   for key, value in self.wanted.items()
@@ -191,7 +190,7 @@ class Model:
                 counts = counts or new
                 checks.equal("%s, %s: waits, batches, tasks" % (self.name, what), new,
                              counts)
-        # Another order, together with other instances
+        # Instances in another order, so mini-batches consist of other instances
         shuffled = list(everything)
         random.Random(7).shuffle(shuffled)
         for batch in (64, 7):

@@ -7,7 +7,7 @@ import re
 
 import batchtest
 
-# Domains of rows: tasks, and stages that run once
+# Domains of the rows of a stage: the tasks, or none if the stage runs once
 TASKS, ONCE = -1, -2
 
 
@@ -20,10 +20,10 @@ def run_opt(source, size, options):
 
 
 def count(source, size, rows, options):
-    """Returns {kernel: its stages}. A stage is {number of rows: {name: count}} with the
-    domain of the rows. Options are those of --gpu-persistent. Counts of few blocks have
-    "sums", those of each warp, and "place": the first byte of these sums, their end, and
-    the number of bytes."""
+    """Returns {kernel: its stages}. A stage maps each number of rows to {name: count}, and
+    "domain" to the domain of the rows. Options are those of --gpu-persistent. If there are few
+    blocks, the counts also have "sums", the sums of each warp, and "place": the first byte of
+    these sums, their end, and the number of bytes."""
     text = run_opt(source, size, "%s count-rows=%s" % (
         options, ",".join(map(str, sorted(rows)))))
     found = {}
@@ -61,8 +61,8 @@ def choose(source, size, options):
 
 
 def find_steps(program, inputs, batch, trace, *options):
-    """Returns [(kernel, tasks)] of each mini-batch, and the number of barriers of all of
-    them, from a run of a program for the CPU. The run writes the file `trace`."""
+    """Runs a program for the CPU, which writes the file `trace`. Returns [(kernel, tasks)] for
+    each mini-batch, and the total number of barriers."""
     counts = batchtest.run_model(program, inputs, "--trace=" + trace, *options,
                                  batch=batch, check=False)
     with open(trace) as file:
@@ -76,8 +76,9 @@ def find_steps(program, inputs, batch, trace, *options):
 
 
 def stages_of(kernel, tasks, kids=0):
-    """Returns (counts of a stage, rows) for each stage of a kernel, for these tasks and
-    rows of ragged domains. A stage that runs once is counted for any number of rows."""
+    """Returns (counts, rows) for each stage of a kernel, if there are `tasks` tasks, and `kids`
+    rows in ragged domains. The counts of a stage that runs once do not depend on the number of
+    rows."""
     for stage in kernel:
         rows = {TASKS: tasks, ONCE: tasks}.get(stage["domain"], kids)
         yield stage[rows], rows

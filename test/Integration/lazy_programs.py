@@ -1,7 +1,7 @@
 """Programs whose control waits for tensors, for check_lazy.py and check_lazy_tools.py."""
 
 # A tree is encoded without waits. Then its vector shrinks step by step, as long as its
-# first element is large. Trees of all heights wait together.
+# first element is large. The trees wait together, whatever their heights.
 SHRINK = """
 !tree = !rec.adt<@Tree>
 !vec = tensor<16xf32>
@@ -49,8 +49,8 @@ func.func @main(%t: !tree {batch.name = "tree"}, %E: !table {batch.shared = "E"}
 }
 """
 
-# A walk down a tree: the score of each node, which does not depend on its subtrees,
-# determines the next node.
+# A walk down a tree. The score of each node determines the next node, and does not depend on the
+# subtrees.
 WALK = """
 !tree = !rec.adt<@Tree>
 !vec = tensor<8xf32>
@@ -130,7 +130,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
 }
 """
 
-# A loop whose state is one row and whose rounds all wait
+# A loop whose state is one row, and in which every round waits
 LONG = """
 !vec = tensor<256xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
@@ -181,8 +181,7 @@ func.func private @shrink(%x: !vec) -> (!vec, i64) {
 }
 """
 
-# Two vectors shrink concurrently. The results are needed only when both have ended. Then both
-# become one vector, which shrinks.
+# Two vectors shrink concurrently. When both have ended, they become one vector, which shrinks.
 PAIR = SHRINKING + """
 func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
     -> (!vec {batch.name = "h"}, i64 {batch.name = "first"}, i64 {batch.name = "second"},
@@ -199,8 +198,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
 }
 """
 
-# A program that does not end if the first input is above 1, in one of two ways: a loop, or
-# a recursion whose tail calls need no stack
+# A program that does not end if the first input is above 1: either a loop or a recursion, whose
+# tail calls need no stack, is endless
 ENDLESS = """
 !vec = tensor<16xf32>
 func.func private @again(%h: !vec, %n: i64) -> i64 {
@@ -371,7 +370,7 @@ func.func @main(%xs: tensor<?x16xf32> {batch.name = "xs"})
 }
 """
 
-# A call that needs its own result, if the tree's word is below 50
+# A call that depends on its own result if the word of the tree is below 50
 CIRCLE = """
 !tree = !rec.adt<@Tree>
 !vec = tensor<8xf32>
@@ -450,7 +449,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %xs: tensor<?x16xf32> {batch.name =
 }
 """
 
-# In round k, and not before, a loop adds a product that is equal for all instances.
+# In round k and not earlier, a loop adds a product that is equal for all instances.
 LATE = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"},

@@ -31,10 +31,10 @@ DIALECTS = {
 OP = r"\b((?:%s)\.[\w.]+)" % "|".join(DIALECTS)
 STRATEGIES = ("linearize", "lockstep")
 
-# A function; arguments are (name, type), ops have the order of the comment
+# A function. Its arguments are (name, type), and its ops have the order of the comment before it
 Function = collections.namedtuple(
     "Function", "file name ops how strategies arguments results text")
-# A rejected op, when it is rejected, if not always, and the message
+# A rejected op, the condition of the rejection (if any), and the message
 Refused = collections.namedtuple("Refused", "op when text")
 
 

@@ -123,7 +123,7 @@ def gaussian(dimensions, correlation=0.9):
 
 
 def logistic(count, dimensions, data_seed=7):
-    """Returns X, y and the weights that y was drawn with."""
+    """Returns X, y and the weights with which y was drawn."""
     key = (data_seed, 0x10C4E6)
     pairs = (dimensions + 1) // 2
     rows = [[z for k in range(pairs) for z in normals(key, (i, k))][:dimensions]
@@ -175,8 +175,7 @@ def mean_and_deviation(values):
 
 
 class Reference:
-    """Names of parameters, their means and standard deviations, and the errors of
-    these"""
+    """Names of parameters, their means and standard deviations, and the errors of both"""
 
     def __init__(self, names, means, mean_errors, deviations, deviation_errors):
         self.names = names
@@ -190,8 +189,7 @@ def read_reference(model, folder):
             truth = json.load(file)
         means, errors, deviations = (truth["mean"], truth["mean_standard_error"],
                                      truth["sd"])
-        # Errors are those of as many independent normal draws as the error of the mean
-        # implies.
+        # The errors assume independent normal draws, as many as the error of the mean implies.
         return Reference(["w[%d]" % i for i in range(len(means))], means, errors,
                          deviations, [e / math.sqrt(2) for e in errors])
     summary = read_json(folder, model, "reference_summary.json")
@@ -211,8 +209,8 @@ def read_reference(model, folder):
 
 
 class Estimate:
-    """Statistics of the chains of one parameter. Chains are independent, so their
-    differences determine the errors: one chain is left out at a time (the jackknife)."""
+    """Statistics of the chains of one parameter. Chains are independent, so their differences
+    determine the errors. The jackknife leaves out one chain at a time."""
 
     def __init__(self, chains):
         moments = [(len(c), math.fsum(c), 0) for c in chains]
@@ -321,8 +319,8 @@ def test():
     generator = random.Random(3)
 
     def chains(centre=0.0, scale=1.0, count=64, draws=600, memory=0.5):
-        """Returns autoregressive chains whose draws, including the first ones, have a
-        normal distribution."""
+        """Returns autoregressive chains. All of their draws have a normal distribution, including
+        the first."""
         result = []
         for _ in range(count):
             x = generator.gauss(0, 1)
@@ -333,7 +331,8 @@ def test():
             result.append(chain)
         return result
 
-    # 38,400 draws, each of which is worth 1/3 (mean) or 3/5 (deviation)
+    # 38,400 draws. Each counts as 1/3 of an independent draw for the mean, and as 3/5 for the
+    # deviation
     reference = Reference(["a", "b"], [5.0, -1.0], [1e-3, 1e-3], [2.0, 0.1],
                           [1e-3, 1e-4])
 

@@ -20,8 +20,8 @@ import re
 
 import batchtest
 
-# Many columns, so that a product is still written while another op reads it if both
-# wrongly use the same row
+# There are many columns, so that a product is still being written when another op reads the same
+# row by mistake
 ROWS, COLUMNS = 4, 150
 TYPES = {"v": "tensor<%dxf32>" % COLUMNS, "c": "tensor<%dx%dxf32>" % (ROWS, COLUMNS)}
 WAYS = {
@@ -36,7 +36,7 @@ WAYS = {
 
 
 class Program:
-    """Text of an entry. `scope` has the visible tensors by kind, and numbers."""
+    """Text of an entry. `scope` contains the visible tensors by kind, and the visible numbers."""
 
     def __init__(self, generator):
         self.pick, self.chance = generator.choice, generator.random
@@ -50,12 +50,13 @@ class Program:
         return name
 
     def tensor(self, scope, kind):
-        """Returns a recently created tensor, or any."""
+        """Returns a recently created tensor, or any tensor."""
         known = scope[kind]
         return self.pick(known[-3:] if self.chance() < 0.8 else known)
 
     def position(self, indent, scope):
-        """Returns the number of a row of a cache: a number of control, in range."""
+        """Returns the number of a row of a cache: a number that control computes, reduced to the
+        range."""
         most = self.emit(indent, "arith.constant %d : index" % ROWS)
         return self.emit(indent, "arith.remui %s, %s : index" % (
             self.pick(scope["n"]), most))
@@ -116,8 +117,8 @@ class Program:
         return kinds, [self.tensor(scope, kind) for kind in kinds]
 
     def next(self, indent, scope, kind, carried_in):
-        """Returns the next value of a round: a new tensor computed from a carried one,
-        another carried tensor, or any."""
+        """Returns a value for the next round: a new tensor computed from a carried one, another
+        carried tensor, or any tensor."""
         way = self.chance()
         same = [name for name, other in carried_in if other == kind]
         if way < 0.25 or not same:
@@ -225,7 +226,7 @@ class Program:
         self.lines.append("    %many = arith.constant 70 : index")
         for depth in (3, 2, 2):
             scope = self.statements(2, scope, depth)
-        # All computed tensors are used.
+        # The results depend on all computed tensors.
         results = []
         for kind in "vc":
             results.append(scope[kind][0])
@@ -284,7 +285,7 @@ def main():
             batchtest.compile_model(path, os.path.join(folder, "none.so"), None, "-O0",
                                     "--strategy=none")
         except batchtest.ToolError:
-            refused += 1  # inserts that no kernel supports, for any strategy
+            refused += 1  # the program has inserts that no kernel supports with any strategy
             continue
         for chosen, ways in WAYS.items():
             what = "program %d of seed %d, %s" % (number, options.seed, " ".join(chosen))

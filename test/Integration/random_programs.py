@@ -28,7 +28,7 @@ import batchtest
 
 VOCABULARY = 24
 DEEPEST = 10000
-LISTS = ("list", "links")  # declarations of lists: as a list, or as a list-shaped ADT
+LISTS = ("list", "links")  # lists are declared as lists or as list-shaped ADTs
 
 
 # --- data types -------------------------------------------------------------
@@ -47,7 +47,7 @@ def random_adts(generator):
     adts = []
     for number in range(count):
         variants = []
-        least = 1 if number else 2  # the forest's own type is recursive
+        least = 1 if number else 2  # the type of the forest, which is type 0, is recursive
         for v in range(generator.randint(least, 4)):
             fields = []
             for f in range(generator.randint(0 if v else 1, 2)):
@@ -117,7 +117,7 @@ class Program:
     def field_type(self, kind, number, result=False):
         adt = "!rec.adt<@%s%s>" % ("R" if result else "A", number)
         links = "!rec.adt<@L%s>" % number
-        # A map returns a list of its results, for any walked list.
+        # A map returns a list of its results, whichever kind of list it walks.
         return {"adt": adt, "list": "!rec.list<%s>" % adt,
                 "links": "!rec.list<%s>" % adt if result else links}.get(kind, kind)
 
@@ -127,7 +127,7 @@ class Program:
         return name
 
     def call(self, adt, value):
-        """Calls a function of an ADT: its vector and its result value."""
+        """Calls a function of an ADT. Returns its vector and its result value."""
         h, r = self.new(), self.new()
         self.emit("%s, %s = func.call @f%d_%d(%s, %s) : (!rec.adt<@A%d>, %s) "
                   "-> (!vec, !rec.adt<@R%d>)" %
@@ -210,7 +210,8 @@ class Program:
         return name
 
     def over_list(self, kind, adt, value):
-        """Adds a map over a list, and code that combines its results into one vector."""
+        """Adds a map over a list, and code that combines the results of the map into one
+        vector."""
         hs, rs = self.new(), self.new()
         self.emit("%s, %s = rec.map %%k: !rec.adt<@A%d> in %s : %s -> "
                   "!rows, !rec.list<!rec.adt<@R%d>> {" %
@@ -243,7 +244,7 @@ class Program:
                        "outs({} : !vec) dimensions = [0]" % combiner, rows, init)
 
     def history(self, hs):
-        """Appends a value computed from each row of a list, to these rows or to an empty
+        """Computes a value from each row of a list, and appends it to these rows or to an empty
         list."""
         name, before = self.new(), self.new()
         start = self.g.choice((hs, self.op("rec.empty : !rows")))
@@ -283,7 +284,7 @@ class Program:
             conditions.append(self.is_positive(self.g.choice(vectors)))
         pairs = [(x, y) for x, i in nodes for y, j in nodes if x < y and i == j]
         if pairs and conditions and self.g.random() < 0.3:
-            # A scalar selects the child that is read once more.
+            # A scalar selects a child, which is read again.
             (x, y), chosen = self.g.choice(pairs), self.new()
             number = dict(nodes)[x]
             kind = "!rec.adt<@A%d>" % number
@@ -292,7 +293,7 @@ class Program:
                                                 kind, y, kind))
             vectors.append(self.call(number, chosen)[0])
         if not vectors:
-            vectors.append("%b")  # equal for all nodes: a constant kernel
+            vectors.append("%b")  # equal for all nodes, which makes a constant kernel
         for condition in conditions:
             vectors.append(self.conditional(condition, self.g.choice(vectors),
                                             self.g.choice(vectors)))
@@ -364,7 +365,7 @@ class Program:
 # --- forests ----------------------------------------------------------------
 
 class Forest:
-    """Random values of ADT 0, as shared values (flat, so any depth is fine)."""
+    """Random values of ADT 0, as shared values. These are flat, so values may have any depth."""
 
     def __init__(self, generator, adts):
         self.g, self.adts = generator, adts
@@ -375,7 +376,7 @@ class Forest:
         return self.g.randrange(2 if kind == "i1" else VOCABULARY)
 
     def value(self, size, sharing, chain, widest):
-        """Returns about `size` nodes, bottom-up: each reads earlier ones."""
+        """Returns about `size` nodes. Each node reads earlier nodes."""
         nodes, made = [], [[] for _ in self.adts]
         links = [[] for _ in self.adts]
 
@@ -417,7 +418,7 @@ class Forest:
         def pick(adt):
             pool = made[adt]
             if not pool:
-                # The first variant needs no ADT, and its list may remain empty.
+                # The first variant has no field of an ADT, and its list may remain empty.
                 variant = self.adts[adt][0]
                 fields = [make_list(kind, number, []) if kind in LISTS
                           else self.scalar(kind)
@@ -540,7 +541,7 @@ def run_waiting(source, inputs, batch, generator, number):
             raise batchtest.ToolError("error %g, threads %d, %s %s" % (
                 found["max_relative_error"], threads, option * program, more))
         counts.append([found[key] for key in ("tasks", "flushes", "waits", "batches")])
-    # Threads change nothing, and the other options preserve the number of tasks.
+    # The number of threads changes no count, and the other options preserve the number of tasks.
     if counts[:3] != [counts[0]] * 3 or counts[5] != counts[6] or \
             any(count[0] != counts[0][0] for count in counts):
         raise batchtest.ToolError("tasks, flushes, waits and batches differ, %s: %s" % (

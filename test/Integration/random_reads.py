@@ -37,8 +37,8 @@ class WrongResult(Exception):
 
 
 def spoil(program, generator, shared, instances):
-    """Puts an index out of range into one or two instances: preferably the first index past
-    an end that matters."""
+    """Changes an index in one or two instances to one out of range, preferably to the first index
+    past an end that matters."""
     name, most = generator.choice((("a", 2**31 - 1), ("b", 2**40)))
     most = min(most, program.largest)
     bad = list(range(program.most, max(extent for source in program.top.sources
@@ -108,7 +108,7 @@ class Case:
         return output
 
     def run(self, device, batch, threads, *more):
-        """Returns outputs as bytes; None if it fails as expected."""
+        """Returns the outputs as bytes, or None if the run fails as expected."""
         outputs = self.path("outputs.safetensors")
         arguments = [self.path(device + ".so"),
                      "--params=" + self.path("parameters.safetensors"),
@@ -155,7 +155,7 @@ class Case:
 
 
 def run_one(number, options):
-    """Returns the failure, or None, and the number of instances that end in an error."""
+    """Returns the failure (or None), and the number of instances that end in an error."""
     folder = batchtest.temporary()
     try:
         case = Case(number, options, folder)

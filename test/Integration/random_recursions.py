@@ -32,9 +32,9 @@ CHOICES = {"lockstep": LANES, "mask": LANES, "lazy": WAITS}
 
 
 class Function:
-    """Text of one function. n counts down with each call. A number and a tensor (vector)
-    are passed along, as are two parameters: a tensor and a table of four. Numbers remain
-    below 1024."""
+    """Text of one function. n counts down with each call. Calls pass a number and a tensor
+    (vector), and two parameters: a tensor and a table with four rows. Numbers remain below
+    1024."""
 
     def __init__(self, generator, name, callees, element, shape):
         self.generator, self.name, self.callees = generator, name, callees
@@ -186,8 +186,8 @@ class Function:
 
 
 class Graph(Function):
-    """A function whose body is a graph of blocks, with branches between any two: loops
-    with several entries and exits. k counts down with each block."""
+    """A function whose body is a graph of blocks. Branches between any two blocks form loops with
+    several entries and exits. k counts down with each block."""
 
     def text(self):
         pick = self.generator.choice

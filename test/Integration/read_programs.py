@@ -1,6 +1,6 @@
 """Random programs that read tensors at indices that are data, as text and as Python
-functions. random_reads.py runs them. Indices are elements: unchanged, clamped, masked,
-sums of integer tensors, counters, or the result of a read at another index.
+functions. random_reads.py runs them. Indices are elements (unchanged, clamped or masked), sums of
+integer tensors, counters, or results of reads at other indices.
 """
 
 import batchtest
@@ -69,8 +69,8 @@ def tensor_type(shape, kind):
 
 
 class Block:
-    """Code as text and as functions of an environment {name: value}, and the values that
-    it can use: vectors, and indices below the program's `most`"""
+    """Code as text and as functions of an environment {name: value}, and the values that the code
+    can use: vectors, and indices below the program's `most`"""
 
     def __init__(self, outer=None, depth=0):
         self.lines, self.steps, self.depth = [], [], depth
@@ -85,7 +85,7 @@ class Block:
 
 
 class Source:
-    """A tensor that is read. `least` is the least number of its rows."""
+    """A tensor that is read. `least` is its minimum number of rows."""
 
     def __init__(self, name, shape, kind, least, place):
         self.name, self.shape, self.least, self.place = name, shape, least, place
@@ -101,7 +101,7 @@ class Program:
         self.kind = g.choice(("f32", "f32", "f64", "i32", "i64"))
         self.width = g.choice((1, 3, 4, 8, 16, 19))
         self.most = g.choice((3, 4, 5))
-        self.largest = 2**40  # element of an instance; less if loops count up to it
+        self.largest = 2**40  # largest element; smaller if loops count up to elements
         self.vector = tensor_type((self.width,), self.kind)
         self.letter = "f" if self.kind[0] == "f" else "i"
         self.arguments = []  # (name, type, place, shape, function that draws elements)
@@ -166,7 +166,7 @@ class Program:
                 self.top.sources.append(self.compute_source(self.top, source))
 
     def compute_source(self, block, source):
-        """Returns a source that a kernel computes: twice another."""
+        """Returns a source that a kernel computes, which is twice another source."""
         def function(tensor, *_):
             return elementwise(lambda value: fix(self.kind, value + value), tensor)
         if source.ragged:
@@ -257,7 +257,7 @@ class Program:
 
     def index(self, block, limit, decides=False):
         """Returns an index below `limit`, unless elements of inputs are out of range.
-        With ragged tensors, an index that decides control is structural, because other
+        If there are ragged tensors, an index that determines control is structural, because other
         strategies cannot keep such tensors."""
         kind = self.g.choice(("constant", "counter", "plain", "plain", "plain",
                               "clamped", "masked", "carried") +
@@ -317,13 +317,13 @@ class Program:
         return self.g.choice(forms)(block, source)
 
     def step_that_fits(self, extent, count):
-        """Returns a stride with which `count` positions from any index fit."""
+        """Returns a stride with which `count` positions fit into the extent from any index on."""
         steps = [step for step in (1, 2, 3)
                  if (count - 1) * step + self.most <= extent]
         return self.g.choice(steps) if steps else None
 
     def slice(self, block, source, offsets, sizes, strides, shape):
-        """Adds a slice without the unit dimensions that `shape` lacks."""
+        """Adds a slice, from which the unit dimensions are dropped that `shape` lacks."""
         names = [offset for offset in offsets if isinstance(offset, str)]
 
         def function(tensor, *values):
@@ -406,7 +406,7 @@ class Program:
                                   self.vector), function, name, self.zero)
 
     def read_prefix(self, block, source):
-        """Reads n rows and one more, where n is an index."""
+        """Reads n + 1 rows, where n is an index."""
         g, rows, first = self.g, source.shape[0], self.g.randrange(2)
         one = self.constant(block, 1)
         count = self.op(block, "arith.addi {}, {} : index", lambda a, b: a + b,
@@ -571,7 +571,7 @@ class Program:
         return name
 
     def body(self, block):
-        """Adds statements; the vector at their end depends on all of them."""
+        """Adds statements. Returns a vector that depends on all of them."""
         total = block.vectors[-1]
         for _ in range(self.g.randint(1, 2)):
             total = self.binary(block, total, self.statement(block))
@@ -585,7 +585,7 @@ class Program:
             bound = self.index(block, self.most + 1, True)
             self.largest = 200
         zero, one = self.constant(block, 0), self.constant(block, 1)
-        carries = g.random() < 0.5  # also carries an index
+        carries = g.random() < 0.5  # whether the loop also carries an index
         start = self.index(block, self.most, True) if carries else None
         name = self.new()
         inner = Block(block, block.depth + 1)

@@ -15,10 +15,10 @@ class Reference:
         self.checks, self.path = checks, batchtest.temporary_paths()
         batchtest.write_safetensors(self.path("parameters"), parameters)
         self.instances, self.wanted = [], []
-        self.tolerances = {}  # of results that are not exact
+        self.tolerances = {}  # tolerances of results that are not exact
 
     def give(self, instances, expected):
-        """Sets the instances. `expected` returns {result: values} of an instance."""
+        """Sets the instances. `expected` returns {result: values} for an instance."""
         self.instances = instances
         self.wanted = [expected(instance) for instance in instances]
         batchtest.write_lines(self.path("inputs"), instances)
@@ -32,8 +32,7 @@ class Reference:
         return batchtest.contents(self.path("outputs"))
 
     def compare(self):
-        """Compares the results of the last run, to the bit unless they have a
-        tolerance."""
+        """Compares the results of the last run bit for bit, except those with a tolerance."""
         outputs = batchtest.read_safetensors(self.path("outputs"))
         self.checks.equal("results", sorted(outputs), sorted(self.wanted[0]))
         for name in self.wanted[0]:
@@ -47,8 +46,8 @@ class Reference:
                                len(found) == len(wanted), "(off by %g)" % worst)
 
     def check_error(self, program, what, change, error, ways, number=5):
-        """Checks the error of instance `number`, a copy changed by `change`. Each way to
-        run ends in `error`, which begins with the instance."""
+        """Changes a copy of instance `number` by `change`. Checks that each way to run ends in
+        `error`, which begins with the instance."""
         wrong = [dict(v) for v in self.instances]
         change(wrong[number])
         batchtest.write_lines(self.path("wrong"), wrong)
@@ -94,8 +93,8 @@ class Reference:
         return first
 
     def check_emulator(self, model, strategy, check_errors):
-        """Compares the results of `model` on the emulator, which are the same for single
-        instances and for mini-batches."""
+        """Compares the results of `model` on the emulator. They are the same for single instances
+        and for mini-batches."""
         checks, count = self.checks, len(self.instances)
         program = self.compile(model, strategy, "--device=emulator")
         if not program:

@@ -96,7 +96,7 @@ KEPT = """\
   }
 """
 
-# A group of C channels; "pixels" is the number of pixels of a channel
+# The functions of a group with C channels; "pixels" is the number of pixels of a channel
 GROUP = """\
   // (x - mean) / sqrt(var + 1e-5) * g + b
   func.func private @norm$C(%x: !map$C, %g: !vec$C, %b: !vec$C, %mean: !vec$C, %var: !vec$C)
@@ -134,7 +134,7 @@ MEAN = """\
     return %mean : !vec$C
   }
 """
-# From B channels of s x s pixels to C; kind is C, or "BtoC"
+# A layer from B channels of s x s pixels to C channels; kind is C or "BtoC"
 LAYER = """\
   // A convolution of 3 x 3 and its norm.
   func.func private @layer$kind(%x: !map$B, %W: !filter$kind, %g: !vec$C, %b: !vec$C,
@@ -196,7 +196,7 @@ MAYBE = """\
     return %y : !map$C
   }
 """
-# To C channels of s x s pixels from B of four times as many
+# A shortcut to C channels of s x s pixels, from B channels of four times as many pixels
 POOLED = """\
   // The means of 2 x 2 squares, and channels of zeros.
   func.func private @shortcut$C(%x: !map$B) -> !map$C {
@@ -332,7 +332,7 @@ class Block:
     def __init__(self, name, group, first, number):
         self.name, self.number = name, number
         self.channels = CHANNELS[group]
-        # True if it halves the map
+        # Whether the block halves the map
         self.narrows = bool(group) and first
         self.before = CHANNELS[group - 1] if self.narrows else self.channels
         self.kind = "%dto%d" % (self.before, self.channels) if self.narrows else str(
@@ -498,7 +498,8 @@ class Model:
                     self.take(parameters), "(i1, !state, !state)"), after
 
     def flags(self):
-        """Returns the blocks that ran, from the individual decisions."""
+        """Returns text that collects the individual decisions into a tensor of the blocks that
+        ran."""
         text = "    %always = arith.constant 1 : i32\n"
         numbers = ["%always"]
         for block in self.blocks[1:]:
@@ -548,7 +549,7 @@ class Model:
 
 
 def text_of(name, model):
-    """Returns a model without its introduction."""
+    """Returns the text of a model without the introduction."""
     return ("//\n// Written by test/Integration/residual_models.py. Run it:\n"
             "//   test/Integration/residual_models.py {0} > {0}.mlir\n"
             "//   test/Integration/residual_models.py {0} --params={0}.safetensors\n"
@@ -561,9 +562,9 @@ def text_of(name, model):
 
 
 def default(name):
-    """Returns the model of the default sizes."""
+    """Returns the model with the default sizes."""
     if name == "skipnet101":
-        import bottleneck_models  # which needs this file
+        import bottleneck_models  # this module imports residual_models
         return bottleneck_models.Model()
     return Model(name, SIZE, BLOCKS[name])
 
@@ -574,8 +575,8 @@ def write(name, size=SIZE, blocks=None):
 
 
 def write_params(name, path, size=SIZE, blocks=None):
-    """Writes parameters of write(). Sums of products keep their magnitude, and norms change
-    little."""
+    """Writes parameters for the model of write(). Products keep the magnitude of their inputs,
+    and norms change little."""
     model = Model(name, size, blocks) if blocks else default(name)
     model.entry()
     shapes, tensors, generator = model.shapes(), {}, random.Random(1)

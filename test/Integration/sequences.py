@@ -1,5 +1,5 @@
 """Inputs of the models over sentences and lattices, and of the two-type TreeLSTM: from
-shared/data if available, else seeded and of about the same lengths"""
+shared/data if available, otherwise random with about the same lengths"""
 
 import json
 import os
@@ -38,7 +38,8 @@ def sentences(count, data, generator):
 
 
 def spelled(words, generator):
-    """Returns rare words, which have large numbers, as letters; 0 pads."""
+    """Returns words in which rare words, those with large numbers, are spelled as letters; 0
+    pads."""
     letters = {}
 
     def spell(word):
@@ -60,7 +61,8 @@ def pairs(count, data, generator, words=97):
 
 
 def lattices(count, data, generator):
-    """Returns (characters, words as (first, last, word)) with both ends included."""
+    """Returns pairs (characters, words). A word is (first, last, word), where both ends are
+    included."""
     known = lines_of(data, "gsdsimp_lattice/dev.lattice.jsonl", count)
     if known:
         return [(line["chars"], line["words"]) for line in known]
@@ -75,7 +77,7 @@ def lattices(count, data, generator):
 
 
 def position_graph(chars, words):
-    """Returns positions between characters, the input of `lattice_*` models."""
+    """Returns a graph of the positions between characters, the input of `lattice_*` models."""
     nodes = [["start"]]
     for number, char in enumerate(chars):
         nodes.append(["after", char, {"ref": number},
@@ -85,7 +87,7 @@ def position_graph(chars, words):
 
 
 def character_graph(chars, words):
-    """Returns characters with the words that end there, the input of `lattice_lstm`."""
+    """Returns a graph of characters and the words that end there, the input of `lattice_lstm`."""
     nodes = [["none"]]
     for number, char in enumerate(chars):
         arcs = [["word", word, {"ref": first + 1}]

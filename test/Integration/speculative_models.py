@@ -327,7 +327,7 @@ SAMPLED = """\
     return %p : !classes
   }
 """
-# The target's word at a place of the round, and whether it is the draft's
+# The target's word at a place of the round, and whether it is the word of the draft
 VERIFY = {
     "specdec": """\
   // The word of the target at place i, and its verdict on the draft's word.
@@ -436,8 +436,8 @@ class Model:
                 for layer in self.all_layers() for letter in ("_K", "_V")]
 
     def layer(self, layer, x, before, after, result):
-        """Returns a call that computes `result` and lists named `after` from x and the
-        lists named `before`."""
+        """Returns a call that computes `result` and the lists with suffix `after`, from x and the
+        lists with suffix `before`."""
         name = value(layer)
         return call("%s, %s_K%s, %s_V%s" % (result, name, after, name, after), "layer",
                     [(x, "!vec"), (name + "_K" + before, "!rows"),
@@ -549,7 +549,8 @@ class Model:
             ["%no_tokens", "%no_verdicts"] + [name + "_r" for name in names], body)
 
     def judgement(self):
-        """Returns the written words, and the parts of the lists that are kept."""
+        """Returns the text that computes the written words and the parts of the lists that are
+        kept."""
         text = """\
     %judged = func.call @judge(%verdicts) : (!verdicts) -> !flags
     %n = tensor.extract %judged[%c0] : !flags
@@ -670,9 +671,8 @@ def write(name, layers=LAYERS):
 
 
 def write_params(name, path, layers=LAYERS, head=D, inner=F, words=V):
-    """Writes parameters with which draft and target often agree. Words have the same
-    meaning for both, and the most likely next word is mostly the one with the previous
-    number."""
+    """Writes parameters with which draft and target often agree. Both have the same embedding of
+    words, and the most likely next word is mostly the one with the previous number."""
     hidden = HEADS * head
     shapes = {"!vec": (hidden,), "!mat": (hidden, hidden), "!inner": (inner,),
               "!to_inner": (inner, hidden), "!from_inner": (hidden, inner),
@@ -680,7 +680,7 @@ def write_params(name, path, layers=LAYERS, head=D, inner=F, words=V):
     tensors, generator = {}, random.Random(1)
     for parameter, kind in Model(name, layers).parameters():
         shape = (POSITIONS, hidden) if parameter.endswith(".pos") else shapes[kind]
-        # A word has more influence than its position and the layers.
+        # The word has more influence on the results than its position and the layers.
         bound = {"E": 0.8, "pos": 0.3}.get(parameter[2:], 0.5 / math.sqrt(shape[-1]))
         middle = 1 if parameter.endswith(".g") else 0
         tensors[parameter] = ("F32", shape, [
@@ -688,7 +688,7 @@ def write_params(name, path, layers=LAYERS, head=D, inner=F, words=V):
             for _ in range(math.prod(shape))])
     table = tensors["t.E"][2]
     tensors["d.E"] = tensors["t.E"]
-    # Sampled words have logits of the size of trained models.
+    # If words are sampled, logits have the magnitude of those in trained models.
     factor = (6 if name == "specdec_sample" else 1) / hidden
     turned = [factor * value for value in table[hidden:] + table[:hidden]]
     for model in "dt":

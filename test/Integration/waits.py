@@ -12,7 +12,7 @@ def lstm_nmt_greedy(outputs, instance):
 
 
 def stackrnn(outputs, instance):
-    """Each action is a wait. The element of the last action remains."""
+    """Each action is a wait. The element that the last action creates remains."""
     return len(outputs["%d.actions" % instance][2])
 
 
@@ -24,9 +24,9 @@ def nestedrnn_td(outputs, instance):
 
 
 def drnn(outputs, instance):
-    """Each child is a wait, for whether it has children and whether another sibling
-    follows. These two are independent, so they wait concurrently: one more than the
-    longer of their two chains."""
+    """Each child is a wait, for whether it has children and whether another sibling follows. Its
+    children and its siblings wait concurrently, so a chain is one more than the longer of their
+    two chains."""
     counts = iter(outputs["%d.child_count" % instance][2][::-1])
 
     def kids():
@@ -39,7 +39,7 @@ def drnn(outputs, instance):
 
 
 def berxit(outputs, instance):
-    """The score of each layer is a wait, including that of the last possible one. The
+    """The score of each layer is a wait, including that of the last possible layer. The
     classifier remains."""
     return outputs["%d.layers" % instance][2][0]
 
@@ -51,18 +51,18 @@ def moe(outputs, instance):
 
 
 def specdec(outputs, instance):
-    """Each round is one wait, for any computation of the draft. After the last one, all
-    results exist."""
+    """Each round is one wait, whatever the draft computes. After the last wait, all results
+    exist."""
     return len(outputs["%d.accepted" % instance][2])
 
 
 def lstm_nmt_beam(outputs, instance):
-    """The best beams of each step are a wait, including those of the last one."""
+    """In each step, including the last, the choice of the best beams is a wait."""
     return outputs["%d.steps" % instance][2][0]
 
 
-# The waits of an instance, and whether tasks remain after them, if there are any, by
-# model
+# For each model: a function that returns the waits of an instance, and whether tasks remain after
+# them, if there are any waits
 MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, True),
           "nestedrnn_td": (nestedrnn_td, False),
           "drnn": (drnn, False), "berxit": (berxit, True),

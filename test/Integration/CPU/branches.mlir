@@ -3,8 +3,8 @@
 // RUN: batch-run %S/conditional.mlir --params=random:0 --inputs=%S/Inputs/bits.jsonl --batch=4 --outputs=%t.scf
 // RUN: cmp %t.cf %t.scf
 
-// The conditional of conditional.mlir as branches of a function (cf): the same
-// batches and equal bits.
+// The conditional of conditional.mlir, written as branches (cf), has the same batches and equal
+// bits.
 
 // CHECK: "tasks": 9,
 // CHECK: "batches": 3,

@@ -2,10 +2,10 @@
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/nary_trees.txt --check-unbatched --json | FileCheck %s
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/nary_trees.txt --check-unbatched --json --threads=2 --share-tasks=1 --batch=5 | FileCheck %s --check-prefix=SMALL
 
-// Walks up a tree, then down again over the results of the first walk (inside, outside),
-// with rec.map over results. The walk down begins when the walk up has ended for all trees,
-// so the levels of the trees are aligned at their roots. Both walks take the same number of
-// batches, though the heights differ.
+// Walks up a tree, then down again over the results of the first walk (inside, outside), with
+// rec.map over results. The walk down begins when the walk up has ended for all trees, so the
+// levels of the trees are aligned at the roots. Both walks take the same number of batches,
+// although the heights of trees differ.
 // CHECK: "tasks": 180,
 // CHECK: "batches": 22,
 // CHECK: "unbatched_equal": true

@@ -6,10 +6,10 @@
 
 // RUN: %if long %{ %integration/check_stages.py %S/list-shaped %t.jsonl %}
 
-// List-shaped ADTs of trees, words and rows: lists without elements, lists that
-// share their rests, lists of 10,000 elements. Maps and folds over them and over
-// lists are batched together. Bits are equal to those of the unbatched code,
-// whichever passes ran before.
+// List-shaped ADTs of trees, words and rows: lists without elements, lists that share
+// their rests, lists of 10,000 elements. Maps and folds over them and over lists are
+// batched together. Bits equal those of the unbatched code, whichever passes have
+// run.
 
 // CHECK: "unbatched_equal": true
 

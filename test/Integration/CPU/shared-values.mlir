@@ -2,8 +2,8 @@
 // RUN: batch-run %s --strategy=lockstep --params=random:1 --inputs=random:1,9 --check-unbatched --json | FileCheck %s
 // RUN: batch-run %s --strategy=mask --params=random:1 --inputs=random:1,9 --batch=4 --check-unbatched --json | FileCheck %s
 
-// Parameters in the places of other values: results of functions and branches, initial
-// values of loops. Lanes read their rows and elements at computed places.
+// Parameters are results of functions and of branches, and initial values of loops. Lanes read
+// rows and elements of the parameters at computed indices.
 
 // CHECK: "unbatched_equal": true
 

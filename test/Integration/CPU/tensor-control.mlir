@@ -18,7 +18,7 @@ func.func private @split(%x: !vec, %w: !vec, %depth: i64) -> (!vec, i64) {
   %y, %c = scf.if %small -> (!vec, i64) {
     %one = arith.constant 1 : i64
     %e = math.exp %x : !vec
-    // Rows consist of pieces.
+    // The result consists of pieces.
     %first = tensor.extract_slice %x[0] [1] [1] : !vec to tensor<f64>
     %double = arith.addf %first, %first : tensor<f64>
     %e3 = tensor.insert_slice %first into %e[3] [1] [1] : tensor<f64> into !vec

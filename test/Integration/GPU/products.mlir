@@ -1,7 +1,7 @@
 // RUN: %integration/check_precision.py %s
 
-// Products whose sizes fit no tile: extents of 44 and 30 along k are not multiples of 16,
-// and 30 is not a multiple of 4. 20 and 5 columns are not multiples of 8.
+// Products whose sizes fit no tile. The extents 44 and 30 along k are not multiples of 16, and 30
+// is not a multiple of 4. The numbers of columns, 20 and 5, are not multiples of 8.
 // check_precision.py checks each sum.
 !row = tensor<44xf32>
 !y = tensor<20xf32>

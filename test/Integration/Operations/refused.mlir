@@ -1,9 +1,9 @@
 // RUN: batch-opt %s --autobatch --split-input-file --verify-diagnostics -o /dev/null
 
 // Rejected operations of the five dialects, and their replacements. The page
-// docs/reference/generated/operations.md has these messages. `Ops:` before an error lists the ops
-// that it applies to, unless it applies only to the op in its line. `When:` specifies a condition
-// of the rejection.
+// docs/reference/generated/operations.md contains these messages. `Ops:` before an error lists
+// the ops that it applies to, unless it applies only to the op in its line. `When:` specifies a
+// condition of the rejection.
 
 func.func @scatter(%x: tensor<4x6xf32>, %row: tensor<1x1x6xf32>, %p: index) -> tensor<4x6xf32>
     attributes {batch.entry} {
@@ -28,7 +28,7 @@ func.func @cast(%x: tensor<4x6xf32>) -> tensor<6xf32> attributes {batch.entry} {
 
 // -----
 
-// Elements are those of docs/reference/element-types.md.
+// docs/reference/element-types.md lists the supported element types.
 func.func @unsigned(%x: tensor<19xi32>) -> tensor<19xui32> attributes {batch.entry} {
   // When: to or from other elements
   // expected-error @+1 {{'batch.kernel' op has unsupported element type 'ui32'; expected index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64}}

@@ -56,7 +56,7 @@ func.func @main(
     }
     scf.yield %next : !row
   }
-  // The number of rounds is the vector's last element, or the instance's own one.
+  // The number of rounds is the smaller of two elements of L: the last, and that at %again.
   %length = tensor.dim %L, %c0 : tensor<?xi64>
   %last = arith.subi %length, %c1 : index
   %most64 = tensor.extract %L[%last] : tensor<?xi64>

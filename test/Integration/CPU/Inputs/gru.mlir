@@ -1,5 +1,5 @@
-// A GRU over a list, from its end, with a mark for rec-refactor: the step that
-// reads the gate n and the state computes them.
+// A GRU over a list, from the end of the list, with a mark for rec-refactor: a step computes the
+// gate n and the state that it reads.
 
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>

@@ -35,8 +35,8 @@ func.func @main(
   %a = arith.index_cast %a64 : i64 to index
   %b = arith.index_cast %b64 : i64 to index
 
-  // Slices: without the unit dimension, with it, at two positions, with
-  // strides, some of the columns.
+  // Slices without and with the unit dimension, at two positions, with strides, and of some
+  // columns.
   %dropped = tensor.insert_slice %row into %x[%a, 0] [1, 19] [1, 1] : !row into !x
   %row1 = tensor.expand_shape %row [[0, 1]] output_shape [1, 19] : !row into tensor<1x19xf32>
   %kept = tensor.insert_slice %row1 into %x[%b, 0] [1, 19] [1, 1] : tensor<1x19xf32> into !x
@@ -47,7 +47,7 @@ func.func @main(
   %p = tensor.extract_slice %row[6] [5] [1] : !row to tensor<5xf32>
   %partial = tensor.insert_slice %p into %x[%b, 2] [1, 5] [1, 1] : tensor<5xf32> into !x
 
-  // Elements, and tensors from no instance.
+  // Inserts of elements, and inserts into tensors that belong to no instance.
   %e = tensor.extract %row[%a] : !row
   %element = tensor.insert %e into %x[%a, %b] : !x
   %halves = arith.constant dense<0.5> : !x
@@ -58,7 +58,7 @@ func.func @main(
   %four = tensor.extract_slice %row[0] [4] [1] : !row to tensor<4xf32>
   %spread = tensor.insert_slice %four into %third[1] [4] [3] : tensor<4xf32> into !row
 
-  // Reads of the inserted tensor in the same kernel, and of the old one.
+  // Reads of the tensor after and before an insert, in the same kernel.
   %fresh = tensor.empty() : !row
   %start = linalg.fill ins(%zero : f32) outs(%fresh : !row) -> !row
   %summed = linalg.generic {indexing_maps = [#in, #columns], iterator_types = ["reduction", "parallel"]}
@@ -75,7 +75,7 @@ func.func @main(
   %isEqual = arith.cmpi eq, %a64, %b64 : i64
   %bits = tensor.insert %isEqual into %odd[%a] : tensor<8xi1>
 
-  // Rows one after the other: the last one at a place remains.
+  // A loop inserts rows. Of several rows at one position, the last remains.
   %scattered = scf.for %i = %c0 to %c4 step %c1 iter_args(%sum = %x) -> (!x) {
     %id64 = tensor.extract %ids[%i] : tensor<4xi64>
     %id = arith.index_cast %id64 : i64 to index
@@ -116,7 +116,7 @@ func.func @main(
     scf.yield %next, %new : !x, !x
   }
 
-  // Two inserts into one tensor, the second of which is only read. Two in a row.
+  // Two inserts into one tensor, one of which is only read. Two inserts in sequence.
   %two, %other = scf.for %i = %c0 to %n step %c1 iter_args(%old = %x, %h = %row) -> (!x, !row) {
     %place = tensor.extract %words[%i] : tensor<8xi64>
     %at = arith.index_cast %place : i64 to index

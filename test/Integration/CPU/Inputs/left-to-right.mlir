@@ -1,6 +1,6 @@
 // A recurrent network that walks a tree from left to right and back up, with a
-// mark for rec-refactor. Without it a node takes two kernels, one between its
-// children and one after them.
+// mark for rec-refactor. Without the mark, a node takes two kernels: one between its children,
+// and one after them.
 
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>

@@ -45,7 +45,7 @@ value.print(value.trees([]))
 value = Value()  # trees without words or subtrees
 value.print(value.trees([value.leaf(0), value.node(value.trees([]), 0)]))
 
-value = Value()  # lists that share their rests, and nodes
+value = Value()  # lists that share their rests, and lists that share nodes
 words = value.words(5)
 leaves = [value.add("leaf", value.words(n, words)) for n in range(4)]
 rest = value.trees(leaves)
@@ -59,7 +59,7 @@ value.print(value.trees([value.leaf(10000)]))
 value = Value()  # many trees
 value.print(value.trees([value.leaf(n % 3) for n in range(10000)]))
 
-value = Value()  # many trees below one
+value = Value()  # many trees below one node
 leaves = [value.leaf(1), value.leaf(2)]
 value.print(value.trees([value.node(value.trees(leaves * 5000), 10000)]))
 

@@ -50,7 +50,7 @@ module attributes {batch.sizes = {H = 40 : index}} {
           : (!tree, tensor<?x40xf32>, tensor<40x40xf32>) -> (!mat, !vec, !vec, !states)
       %mr, %vr, %wr, %sr = func.call @encode(%r, %E, %W)
           : (!tree, tensor<?x40xf32>, tensor<40x40xf32>) -> (!mat, !vec, !vec, !states)
-      // Rows of both, times W.
+      // The rows of the left child's matrix, times W.
       %zero = arith.constant dense<0.0> : !mat
       %y = linalg.generic {indexing_maps = [#ijk, #kj, #out],
           iterator_types = ["parallel", "parallel", "reduction"]}

@@ -36,7 +36,7 @@ func.func @main(
   %none = arith.constant dense<0.0> : tensor<f32>
   %least = arith.constant dense<-1000.0> : tensor<f32>
 
-  // Scores of the first t rows weigh these rows.
+  // The scores of the first t rows are the weights of these rows.
   %keys = tensor.extract_slice %cache[0, 0] [%t, 19] [1, 1] : !cache to !rows
   %init = tensor.empty(%t) : tensor<?xf32>
   %zeros = linalg.fill ins(%zero : f32) outs(%init : tensor<?xf32>) -> tensor<?xf32>
@@ -122,7 +122,7 @@ func.func @main(
     linalg.yield %s : f32
   }
 
-  // A tensor contains the number.
+  // The size is read from a tensor.
   %count64 = linalg.reduce ins(%first : tensor<?xi32>) outs(%zero32 : tensor<i32>)
       dimensions = [0] (%e: i32, %acc: i32) {
     %three = arith.constant 3 : i32
@@ -139,7 +139,7 @@ func.func @main(
     linalg.yield %s : f32
   }
 
-  // Both dimensions: few columns of t rows.
+  // Both dimensions are computed: some columns of t rows.
   %corner = tensor.extract_slice %cache[0, 0] [%t, %count] [1, 1] : !cache to tensor<?x?xf32>
   %sums = linalg.reduce ins(%corner : tensor<?x?xf32>) outs(%zeros : tensor<?xf32>)
       dimensions = [1] (%e: f32, %acc: f32) {

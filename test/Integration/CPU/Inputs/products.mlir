@@ -141,7 +141,7 @@ module {
     return %z : tensor<3x7x24xf32>
   }
 
-  // The place of the first of the largest elements, and the element.
+  // The largest element, and its position (the first if several are largest).
   func.func private @largest(%x: tensor<3x301xf32>) -> (tensor<3xf32>, tensor<3xi32>) {
     %low = arith.constant dense<0xFF800000> : tensor<3xf32>
     %none = arith.constant dense<-1> : tensor<3xi32>
@@ -184,7 +184,7 @@ module {
     %6 = func.call @scores(%q, %d) : (tensor<3x7x20xf32>, tensor<3x9x20xf32>) -> tensor<3x7x9xf32>
     %7 = func.call @values(%6, %e) : (tensor<3x7x9xf32>, tensor<3x9x24xf32>) -> tensor<3x7x24xf32>
     %8 = func.call @wide(%6, %f) : (tensor<3x7x9xf32>, tensor<3x9x48xf32>) -> tensor<3x7x48xf32>
-    // Both factors are computed where they are read.
+    // The kernel that reads both factors also computes them.
     %more = arith.addf %q, %q : tensor<3x7x20xf32>
     %less = arith.subf %d, %d : tensor<3x9x20xf32>
     %least = arith.addf %less, %d : tensor<3x9x20xf32>

@@ -1,5 +1,5 @@
-// Loops compute ragged tensors, and read rows and reductions of them.
-// check_reads.py has a reference.
+// Loops that compute ragged tensors, and read their rows and reductions. check_reads.py has a
+// reference.
 
 !row = tensor<19xf32>
 !rows = tensor<?x19xf32>
@@ -51,7 +51,7 @@ func.func @main(%seq: !rows {batch.name = "seq"}, %at: tensor<3xi64> {batch.name
     scf.yield %b : !row
   }
 
-  // Tensors computed before the loop.
+  // The loop reads tensors that are computed before it.
   %t = scf.for %k = %c0 to %c3 step %c1 iter_args(%a = %zero) -> (!row) {
     %i64 = tensor.extract %at[%k] : tensor<3xi64>
     %i = arith.index_cast %i64 : i64 to index

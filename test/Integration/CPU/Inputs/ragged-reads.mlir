@@ -28,7 +28,7 @@ func.func @main(%seq: !rows {batch.name = "seq"}, %at: tensor<3xi64> {batch.name
   %p = tensor.extract %doubled[%b, %c2] : !rows
   %point = tensor.from_elements %p : tensor<1xf32>
 
-  // The body of a structured operation.
+  // A read in the body of a structured operation.
   %empty = tensor.empty() : tensor<3x19xf32>
   %listed = linalg.generic {indexing_maps = [#id, #out], iterator_types = ["parallel", "parallel"]}
       ins(%at : tensor<3xi64>) outs(%empty : tensor<3x19xf32>) {

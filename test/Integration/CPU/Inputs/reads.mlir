@@ -54,7 +54,7 @@ func.func @main(
   %element = tensor.from_elements %e : tensor<1xf32>
   %several = tensor.extract_slice %E[%a, %b] [2, 3] [1, 1] : tensor<?x19xf32> to tensor<2x3xf32>
 
-  // Bodies of structured operations.
+  // Reads in the bodies of structured operations.
   %empty = tensor.empty() : tensor<4x19xf32>
   %body = linalg.generic {indexing_maps = [#id, #out], iterator_types = ["parallel", "parallel"]}
       ins(%ids : tensor<4xi64>) outs(%empty : tensor<4x19xf32>) {
@@ -78,7 +78,7 @@ func.func @main(
     linalg.yield %w : f32
   } -> tensor<4x19xf32>
 
-  // Other operations of the dialect.
+  // Other operations of the tensor dialect.
   %indices = arith.index_cast %ids : tensor<4xi64> to tensor<4xindex>
   %indices1 = tensor.expand_shape %indices [[0, 1]] output_shape [4, 1] : tensor<4xindex> into tensor<4x1xindex>
   %gathered = tensor.gather %x[%indices1] gather_dims([0]) : (!x, tensor<4x1xindex>) -> tensor<4x1x19xf32>

@@ -31,7 +31,7 @@ func.func private @torch_argmax(%x: !x) -> (!rows, tensor<5xi64>) {
   return %r#0, %r#1 : !rows, tensor<5xi64>
 }
 
-// The same, keeping the dimension.
+// The same for the minimum. The results keep the dimension.
 func.func private @torch_argmin(%x: !x) -> (tensor<1x19xf32>, tensor<1x19xi64>) {
   %high = arith.constant 0x7F800000 : f32
   %none = arith.constant 0 : i64
@@ -118,7 +118,7 @@ func.func private @jax_argmin(%x: !x) -> tensor<19xi32> {
   return %r#1 : tensor<19xi32>
 }
 
-// One combiner: along each dimension, along both, and along both with dimensions kept.
+// One combiner: along each dimension, along both, and along both with the dimensions kept.
 func.func private @plain(%x: !x)
     -> (!rows, !cols, !rows, !cols, !rows, !rows, tensor<f32>, tensor<1x1xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -154,7 +154,7 @@ func.func private @plain(%x: !x)
       : !rows, !cols, !rows, !cols, !rows, !rows, tensor<f32>, tensor<1x1xf32>
 }
 
-// Several results, of one operand and of two.
+// Reductions with several results, of one operand and of two.
 func.func private @several(%x: !x) -> (!rows, !rows, !rows, !rows) {
   %zero = arith.constant 0.0 : f32
   %low = arith.constant 0xFF800000 : f32
@@ -179,7 +179,7 @@ func.func private @several(%x: !x) -> (!rows, !rows, !rows, !rows) {
   return %moments#0, %moments#1, %both#0, %both#1 : !rows, !rows, !rows, !rows
 }
 
-// Integers, and whether any or all are positive.
+// Reductions of integers, and whether any or all are positive.
 func.func private @integers(%x: !x)
     -> (tensor<5xi64>, tensor<19xi64>, tensor<5xi64>, tensor<19xi1>, tensor<5xi1>) {
   %eight = arith.constant dense<8.0> : !x
@@ -200,7 +200,7 @@ func.func private @integers(%x: !x)
       : tensor<5xi64>, tensor<19xi64>, tensor<5xi64>, tensor<19xi1>, tensor<5xi1>
 }
 
-// Dimensions of four, in other orders than in memory.
+// Reductions along some of four dimensions, in other orders than in memory.
 func.func private @deep(%x: !x) -> (tensor<2x4xf32>, tensor<3x5xf32>) {
   %zero = arith.constant dense<0.0> : tensor<2x4xf32>
   %low = arith.constant dense<0xFF800000> : tensor<3x5xf32>
@@ -381,7 +381,7 @@ func.func private @ragged(%s: !s)
   %true = arith.constant dense<true> : tensor<8xi1>
   %any = linalg.reduce { arith.ori } ins(%positive : tensor<?x8xi1>) outs(%false : tensor<8xi1>) dimensions = [0]
   %all = linalg.reduce { arith.andi } ins(%positive : tensor<?x8xi1>) outs(%true : tensor<8xi1>) dimensions = [0]
-  // The place of each row's maximum, and the sum of these.
+  // The position of each row's maximum, and the sum of these positions.
   %ev = tensor.empty(%n) : tensor<?x1xf32>
   %ek = tensor.empty(%n) : tensor<?x1xi64>
   %k = arith.constant 0 : i64
@@ -408,7 +408,7 @@ func.func private @ragged(%s: !s)
         tensor<i64>, tensor<1xf32>
 }
 
-// Control reads the place of the maximum: it ends the loop and takes a branch.
+// Control reads the position of the maximum, which ends the loop and selects a branch.
 func.func private @greedy(%x: !x, %P: !x) -> (!cols, i64) {
   %c0 = arith.constant 0 : index
   %c5 = arith.constant 5 : index

@@ -1,6 +1,6 @@
-// Single instances: a list of tensors, a row at an index, and a loop
-// that only its tensors bound. From row i of E, for each x of the list:
-// y = w * y + x; then y = w * y while y[0] is not small, up to n times.
+// Single instances with a list of tensors, a row at an index, and a loop that only its tensors
+// end. From row i of E, for each x of the list: y = w * y + x; then y = w * y while y[0] is not
+// small, up to n times.
 !row = tensor<5xf32>
 module {
   func.func @main(%i: index {batch.name = "i"}, %n: index {batch.name = "n"},

@@ -1,5 +1,5 @@
-// Shared nodes; a recursion that passes a tensor and a number on, reads tensors and numbers
-// of the input, and also returns a number; a fold over children, whose tensor leaves the
+// Shared nodes; a recursion that passes a tensor and a number to its calls, reads tensors and
+// numbers of the input, and also returns a number; a fold over children, whose tensor leaves the
 // loop; kernels under a branch; a result that is an argument of the call.
 !vec = tensor<200xf32>
 !mat = tensor<200x200xf32>
@@ -77,7 +77,7 @@ module attributes {batch.sizes = {D = 200 : index}} {
     %h0 = math.tanh %x : !vec
     %h, %n, %o = func.call @walk(%g, %h0, %three, %W)
         : (!graph, !vec, index, !mat) -> (!vec, index, !out)
-    // A second call, with the result of the first one.
+    // A second call, whose argument is the result of the first call.
     %h2, %n2, %o2 = func.call @walk(%other, %h, %n, %W)
         : (!graph, !vec, index, !mat) -> (!vec, index, !out)
     %y = arith.addf %h2, %h : !vec
