@@ -5,7 +5,7 @@ primitives preserve all bits.
 Compiles MODEL, a name or a file, without options and with each OPTIONS of --autobatch.
 Outputs have the same bytes, batched and unbatched, and the options change the code. After
 a `!`, OPTIONS list the counts that they change, and how: "unroll=2 ! tasks< barriers>"
-means fewer tasks and more barriers, with equally many batches. Other counts remain, so
+means fewer tasks and more barriers, with the same number of batches. Other counts remain, so
 OPTIONS without `!` change no count.
 """
 

@@ -38,8 +38,7 @@ def dot(a, b):
 
 
 def by_columns(rows, columns):
-    """Returns the product [[row . column]], in which `columns` lists the columns of the second
-    factor."""
+    """Returns the product [[row . column]]. `columns` lists the columns of the second factor."""
     return [[dot(row, column) for column in columns] for row in rows]
 
 

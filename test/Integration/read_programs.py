@@ -452,7 +452,7 @@ class Program:
                        lambda v: [v] * self.width, value)
 
     def read_body(self, block, source):
-        """Reads rows at the elements of a tensor of indices."""
+        """Generates a linalg.generic whose body reads the rows that a tensor of indices selects."""
         g, width, rows = self.g, self.width, self.length
         clamped = g.random() < 0.5
         name, kind = g.choice(self.wide if clamped else self.plain)

@@ -323,7 +323,7 @@ def call(results, callee, operands, types, width=92):
 
 
 def layer(filter_name, norm_name, kind, channels):
-    """Returns parameters, names and types, of a convolution and its norm."""
+    """Returns the names and types of the parameters of a convolution and its norm."""
     return [(filter_name, kind)] + [("%s.%s" % (norm_name, key), "!vec%d" % channels)
                                     for key in ("g", "b", "mean", "var")]
 
@@ -498,8 +498,8 @@ class Model:
                     self.take(parameters), "(i1, !state, !state)"), after
 
     def flags(self):
-        """Returns text that collects the individual decisions into a tensor of the blocks that
-        ran."""
+        """Returns text that collects the individual decisions into a tensor of flags, one per
+        block: 1 if it ran."""
         text = "    %always = arith.constant 1 : i32\n"
         numbers = ["%always"]
         for block in self.blocks[1:]:

@@ -63,8 +63,8 @@ def pronounce(w, letters, count):
 
 
 def spell(words):
-    """Returns words as numbers of letters with an end symbol, and their lengths with this
-    symbol."""
+    """Returns each word as the indices of its letters and an end symbol, and its length including
+    this symbol."""
     unknown = LETTERS.index("<unk>")
     counts = numpy.array([len(word) + 1 for word in words], numpy.int32)
     letters = numpy.full((len(words), counts.max(initial=1)), LETTERS.index("</s>"),

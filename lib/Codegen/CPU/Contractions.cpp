@@ -96,8 +96,8 @@ void StageEmitter::emitPanels(const Reduction &reduction, Value tileRow,
       b.offset(evaluator.getPacking(tables.getPanels(right)),
                b.constant(packed.getNOffset() / right.getWidth() * panelBytes +
                           packed.getKOffset() * stepBytes));
-  // Number the matrices of each reduction separately: not all reductions have
-  // equally many.
+  // Number the matrices of each reduction separately, because reductions may
+  // have different numbers of matrices.
   auto pointerTo = [&](Value number) {
     return b.offset(packing, b.mul(number, b.constant(panelBytes)));
   };

@@ -162,8 +162,8 @@ private:
   Value getMemory(int64_t offset, Value bytes);
   /// Adds the partial sums of all lanes, for `columns` columns and one or four
   /// rows. Returns one of the sums in each lane. Sums are distributed over the
-  /// lanes in column-major order, and each sum is in equally many adjacent
-  /// lanes.
+  /// lanes in column-major order, and each sum is in the same number of
+  /// adjacent lanes.
   Value addUp(ArrayRef<Value> partials, size_t columns);
 
   const Stage &stage;

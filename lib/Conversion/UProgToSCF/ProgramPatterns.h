@@ -106,8 +106,8 @@ bool hasLanes(uprog::ProgramOp program);
 /// programs. Emits an error and fails if there is no machine.
 FailureOr<MachineOp> findMachine(uprog::ProgramOp program);
 /// Emits `error` at the first op in `program` that no target lowers. Also emits
-/// an error and fails for lanes without an entry, for arguments that nothing
-/// passes, and if `checkOp` fails.
+/// an error and fails if lanes have no entry, or if the host runs the program
+/// but cannot pass one of its arguments. Fails if `checkOp` fails.
 LogicalResult checkProgram(uprog::ProgramOp program, StringRef error,
                            function_ref<LogicalResult(Operation *)> checkOp);
 

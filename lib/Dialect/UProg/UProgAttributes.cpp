@@ -193,7 +193,8 @@ LogicalResult PackedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
                                  PanelsAttr panels, int64_t nOffset,
                                  int64_t kOffset, bool) {
   if (left > 1)
-    return emitError() << "'left' must be 0 or 1, an input of the contraction";
+    return emitError() << "'left' must be 0 or 1, the index of an input of the "
+                          "contraction";
   if (nOffset < 0 || nOffset >= panels.getN() || kOffset < 0 ||
       kOffset >= panels.getK())
     return emitError() << "'n_offset' and 'k_offset' must be within the panels";
@@ -205,7 +206,8 @@ LogicalResult InPlaceAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
                                   unsigned left, int64_t leftStride,
                                   int64_t rightStride) {
   if (left > 1)
-    return emitError() << "'left' must be 0 or 1, an input of the contraction";
+    return emitError() << "'left' must be 0 or 1, the index of an input of the "
+                          "contraction";
   if (leftStride < 1 || rightStride < 1)
     return emitError() << "'left_stride' and 'right_stride' must be at least 1";
   return verifyBreaks(emitError, breaks);
@@ -215,7 +217,8 @@ LogicalResult CopiedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
                                  ArrayRef<int64_t> groups, unsigned left, bool,
                                  bool) {
   if (left > 1)
-    return emitError() << "'left' must be 0 or 1, an input of the contraction";
+    return emitError() << "'left' must be 0 or 1, the index of an input of the "
+                          "contraction";
   return verifyBreaks(emitError, breaks);
 }
 
@@ -223,7 +226,8 @@ LogicalResult GatheredAttr::verify(EmitError emitError, unsigned left,
                                    PanelsAttr panels, int64_t leftStride,
                                    int64_t run, bool) {
   if (left > 1)
-    return emitError() << "'left' must be 0 or 1, an input of the contraction";
+    return emitError() << "'left' must be 0 or 1, the index of an input of the "
+                          "contraction";
   if (panels.getWidth() != 1)
     return emitError()
            << "panels must have 'width' 1, because each row of A is a panel";

@@ -138,7 +138,7 @@ private:
 };
 
 /// Operators are equal if they are the same operation on equal shapes, after
-/// equally many products. Two equal products must share one of their two
+/// the same number of products. Two equal products must share one of their two
 /// operands.
 class SameShapes : public Kinds {
 public:

@@ -178,7 +178,8 @@ class ModuleWriter:
             if name not in CONTROL:
                 straight.append(equation)
                 continue
-            # Emit equations that a call does not need after it, so that they form one segment.
+            # Emit only the equations that a call needs before it. The others form one segment after
+            # it.
             flush(equation.invars if name in STRUCTURE else None)
             self.place = self.source_map.add([equation])
             values = [self.read(environment, atom) for atom in equation.invars]

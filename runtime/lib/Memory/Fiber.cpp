@@ -186,8 +186,8 @@ Arrival enterStack(FiberStack &stack, Entry entry, Start &start) {
 }
 #endif
 
-/// Announces a switch of stacks to AddressSanitizer. `save` stores the stack
-/// that is left, or is null if that stack is never resumed.
+/// Announces a switch of stacks to AddressSanitizer. `save` receives the state
+/// of the stack being switched from. It is null if that stack is never resumed.
 void startSwitch(void **save, const void *bottom, size_t size) {
 #ifdef BATCH_ASAN
   __sanitizer_start_switch_fiber(save, bottom, size);
@@ -205,7 +205,7 @@ void finishSwitch(void *saved, const void **bottom, size_t *size) {
 }
 
 // Announce the end of a stack, a new stack, and a switch of stacks to
-// ThreadSanitizer. trackSwitch() returns the stack that is left.
+// ThreadSanitizer. trackSwitch() returns the stack being switched from.
 #ifdef BATCH_TSAN
 void trackEnd(void *stack) { __tsan_destroy_fiber(stack); }
 void *trackNew() { return __tsan_create_fiber(0); }

@@ -534,8 +534,8 @@ batch.kernel @argmax(%x: tensor<4xf32>) -> (tensor<f32>, tensor<index>) {
 
 // -----
 
-// Importers keep a reduced dimension with extent one, at a constant position of
-// the result. The reduction omits it, even in an unknown start value.
+// Importers keep a reduced dimension as one of extent one, which the map of the result indexes with
+// 0. The batched reduction omits it, even if the start value is not a constant.
 // CHECK-LABEL: uprog.operator @kept.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4x8xf32> {{[^:]*}}, %[[S:[a-z0-9]*]]: tensor<?x4x1xf32>
 batch.kernel @kept(%x: tensor<4x8xf32>, %s: tensor<4x1xf32>)

@@ -3,8 +3,8 @@
 // RUN: batch-opt %s --batch-expand-math=share=true | grep -o 'math\.[a-z0-9]*' | \
 // RUN:   env LC_ALL=C sort -u | FileCheck %s --match-full-lines
 
-// All ops of math on f32, f64, vectors of them and integers. Ops remain only if
-// targets have instructions for them, or LLVM generates them.
+// All ops of the math dialect, on scalars of f32 and i32 and on vectors of f64 and i64. Ops remain
+// only if targets have instructions for them or LLVM generates code for them.
 // CHECK:      math.absf
 // CHECK-NEXT: math.absi
 // CHECK-NEXT: math.ceil

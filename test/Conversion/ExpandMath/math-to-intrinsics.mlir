@@ -44,7 +44,7 @@ func.func @erf(%x: f32) -> f32 {
 
 // -----
 
-// Ops that batch-expand-math leaves remain unchanged, too.
+// Ops that batch-expand-math does not expand, such as those on f16, are errors, too.
 func.func @exp(%x: f16) -> f16 {
   // expected-error @+1 {{'math.exp' op requires a CUDA or ROCm library on GPUs}}
   %a = math.exp %x : f16

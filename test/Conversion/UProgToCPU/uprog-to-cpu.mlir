@@ -7,8 +7,8 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
         barriers = [2], fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
-// A program becomes a function that each worker of a pool runs. Workers share a
-// run by rows if each worker has many rows, or if there is one worker. Then no
+// A program becomes a function that each worker of a pool runs. A run is divided among the workers
+// by rows if each worker has many rows, or if there is only one worker. Then no
 // worker waits inside the run.
 // CHECK-LABEL: func.func @main.execute
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64)

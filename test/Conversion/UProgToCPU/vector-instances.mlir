@@ -17,7 +17,7 @@
 // CHECK:         %[[X1:.*]] = vector.from_elements %{{.*}} : vector<4xf32>
 
 // The loop runs while any instance runs, and preserves the results of instances that have
-// ended. A round counts for all instances, and ends the run on request.
+// ended. Each round checks whether the run is cancelled, and adds to one counter for all instances.
 // CHECK:         %[[R:.*]]:7 = scf.while (%[[A0:.*]] = %[[X0]], %[[A1:.*]] = %[[X1]], %[[LEFT:.*]] = %[[N]], %[[ACTIVE:.*]] = %[[ALL]], %[[OLD0:.*]] = %{{.*}}, %[[OLD1:.*]] = %{{.*}}, %[[OLD2:.*]] = %{{.*}})
 // CHECK:           %[[MORE:.*]] = arith.cmpi sgt, %[[LEFT]], %{{.*}} : vector<4xi32>
 // CHECK:           llvm.load %{{.*}} atomic monotonic

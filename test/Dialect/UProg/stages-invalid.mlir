@@ -418,7 +418,7 @@ func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents =
 
 // -----
 
-// expected-error @+1 {{'left' must be 0 or 1, an input of the contraction}}
+// expected-error @+1 {{'left' must be 0 or 1, the index of an input of the contraction}}
 func.func private @f() attributes {a = #uprog.copied<left = 2>}
 
 // -----
@@ -428,7 +428,7 @@ func.func private @f() attributes {a = #uprog.panels<parameters = [0, 1], n = 4,
 
 // -----
 
-// expected-error @+1 {{'left' must be 0 or 1, an input of the contraction}}
+// expected-error @+1 {{'left' must be 0 or 1, the index of an input of the contraction}}
 func.func private @f() attributes {a = #uprog.packed<left = 2, panels = <parameters = [0], n = 4, k = 4, width = 4>>}
 
 // -----
@@ -443,7 +443,7 @@ func.func private @f() attributes {a = #uprog.reduced<columns, breaks = [4, 4]>}
 
 // -----
 
-// expected-error @+1 {{'left' must be 0 or 1, an input of the contraction}}
+// expected-error @+1 {{'left' must be 0 or 1, the index of an input of the contraction}}
 func.func private @f() attributes {a = #uprog.in_place<left = 2, left_stride = 1, right_stride = 1>}
 
 // -----
@@ -453,7 +453,7 @@ func.func private @f() attributes {a = #uprog.in_place<left = 0, left_stride = 0
 
 // -----
 
-// expected-error @+1 {{'left' must be 0 or 1, an input of the contraction}}
+// expected-error @+1 {{'left' must be 0 or 1, the index of an input of the contraction}}
 func.func private @f() attributes {a = #uprog.gathered<left = 2, panels = <parameters = [0], n = 4, k = 4, width = 1>, left_stride = 4, run = 4>}
 
 // -----

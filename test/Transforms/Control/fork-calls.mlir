@@ -47,8 +47,8 @@ func.func @two(%x: !batch.handle, %y: !batch.handle, %i: index) -> f32 {
   return %r : f32
 }
 
-// A conditional waits if a branch does. A conditional that needs another one's
-// result waits for it, in its own branch.
+// A conditional waits if one of its branches waits. This conditional needs the result of the first
+// call, so it follows that call in the same region.
 // CHECK-LABEL: func.func @chains
 // CHECK:         batch.concurrent : f32, f32 {
 // CHECK-NEXT:      %[[A:.*]] = func.call @grow(%arg0

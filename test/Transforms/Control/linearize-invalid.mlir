@@ -90,7 +90,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A tensor that is computed equally for all instances is not a row of a source.
+// A tensor computed from parameters is equal for all instances, but is not a row of a source.
 func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
   %y = math.tanh %w : tensor<4xf32>

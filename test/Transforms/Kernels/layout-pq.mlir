@@ -72,8 +72,8 @@ batch.kernel @nodes(%x: !vec, %y: !vec, %z: !vec,
 }
 
 // A parameter that another kernel also reads would exist twice if it were
-// stacked. Pieces of 40 bytes would not begin where rows begin. Purely
-// elementwise code reads no parameters.
+// stacked. Pieces of 40 bytes would not begin at multiples of 64 bytes, as rows
+// do. Purely elementwise code reads no parameters.
 // CHECK-LABEL: batch.kernel @unstacked
 // CHECK-NOT:     tensor.concat
 // CHECK-LABEL: batch.kernel @short

@@ -145,7 +145,7 @@ func.func private @walk(%x: !vec, %n: index) -> !vec {
 // CHECK-LABEL: func.func @main
 func.func @main(%c: i1, %x: !vec, %h: !vec, %n: index) -> (!vec, !vec, !vec, !vec)
     attributes {batch.entry} {
-  // Branches with different kernels, but equally many tasks
+  // Branches with different kernels, but the same number of tasks
   // CHECK-NOT: batch.ghost
   %y = scf.if %c -> !vec {
     %d = batch.depth(%x) : !vec

@@ -180,8 +180,8 @@ func.func @main(%t: !tree, %ns: !rec.list<index>) -> (!out, !vec) attributes {ba
 
 // -----
 
-// A kernel of the same phase may read the tensor that is passed down: it keeps
-// its depth.
+// A kernel of the same phase may read the tensor that is passed down, so the tensor keeps its
+// depth.
 
 !vec = tensor<4xf32>
 !tree = !rec.adt<@Tree>

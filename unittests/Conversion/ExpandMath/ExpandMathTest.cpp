@@ -159,8 +159,8 @@ protected:
         return T(low + (high - low) * (double(random >> 11) * 0x1p-53));
       });
     }
-    /// Measures at numbers near a point outside of an interval, from both
-    /// sides.
+    /// Measures at numbers on both sides of `center`. Their distances from it
+    /// fall from `scale` to almost `scale` * 2^-60.
     void around(T center, T scale) {
       over(2 * kBlock, [&](uint64_t i) {
         T distance = scale * std::exp2(-T(i % kBlock) * T(60) / kBlock);
