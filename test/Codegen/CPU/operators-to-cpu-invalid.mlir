@@ -150,3 +150,21 @@ uprog.operator @both.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog
   %z = arith.addf %y, %x : tensor<?x4xf32>
   uprog.yield %y, %z : tensor<?x4xf32>, tensor<?x4xf32>
 }
+
+// -----
+
+// A reduction has the dimensions of its result in the order of its loops.
+uprog.operator @permuted.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  // expected-error @+1 {{has results whose indexing maps are not the same permutation of the parallel loops}}
+  %y = linalg.generic {indexing_maps = [affine_map<(r, i, k) -> (r, i)>, affine_map<(r, i, k) -> (r, k)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+         ins(%x : tensor<?x4xf32>) outs(%f : tensor<?x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<?x4xf32>
+  uprog.yield %y : tensor<?x4xf32>
+}

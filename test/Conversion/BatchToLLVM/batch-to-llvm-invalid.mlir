@@ -35,6 +35,22 @@ func.func @main() attributes {batch.entry} {
 
 // -----
 
+// A kernel that is invoked has a function.
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0>} {
+  uprog.yield %x : tensor<?x4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  // expected-error @+1 {{the operator of kernel @k has no code; run convert-operators-to-cpu first}}
+  %y = batch.invoke @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
 // Only the results of a traversal can be looked up.
 rec.adt @Tree {
   rec.variant @leaf()

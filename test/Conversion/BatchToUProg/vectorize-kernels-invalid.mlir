@@ -449,3 +449,13 @@ batch.kernel @k(%x: tensor<12xf32>, %t: index, %i: index) -> tensor<f32> {
   %y = linalg.dot ins(%b, %b : tensor<?xf32>, tensor<?xf32>) outs(%zero : tensor<f32>) -> tensor<f32>
   batch.yield %y : tensor<f32>
 }
+
+// -----
+
+// A slice of a tensor of computed size has a constant size and stride.
+batch.kernel @k(%x: tensor<12xf32>, %t: index, %s: index) -> tensor<2xf32> {
+  %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
+  // expected-error @+1 {{'tensor.extract_slice' op takes a slice with a non-constant size or stride from a tensor of computed size}}
+  %b = tensor.extract_slice %a[0] [2] [%s] : tensor<?xf32> to tensor<2xf32>
+  batch.yield %b : tensor<2xf32>
+}

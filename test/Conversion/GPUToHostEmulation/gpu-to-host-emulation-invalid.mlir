@@ -208,3 +208,14 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%p: !llvm.ptr<1>, %m: vector<128xi1>, %z: vector<128xf32>) kernel {
+    // expected-error @below {{has more than 64 vector lanes, which the emulator does not support}}
+    %v = llvm.intr.masked.load %p, %m, %z {alignment = 4 : i32}
+      : (!llvm.ptr<1>, vector<128xi1>, vector<128xf32>) -> vector<128xf32>
+    gpu.return
+  }
+}

@@ -103,6 +103,19 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
+// Each result has an offset in scratch memory, or -1.
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
+    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
+  // expected-error @+1 {{has 1 offsets for 2 results}}
+  %0, %1 = "uprog.stage"() ({
+    uprog.yield %x, %x : tensor<?x4xf32>, tensor<?x4xf32>
+  }) {rows = #uprog.rows<tasks>, shape = array<i64: 4>, scratch = array<i64: -1>}
+      : () -> (tensor<?x4xf32>, tensor<?x4xf32>)
+  uprog.yield %0 : tensor<?x4xf32>
+}
+
+// -----
+
 // A value that the operator yields is read from the operator's result.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {

@@ -14,6 +14,9 @@
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy=instances=1 -o - 2>/dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch \
 // RUN:   | FileCheck %s --check-prefix=ONE
+// RUN: not batch-opt %s --split-input-file --batch-choose-strategy=strategy=lazy -o /dev/null \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=LAZY
 // RUN: not batch-opt %s --split-input-file --batch-choose-strategy=strategy=eager 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 
@@ -64,7 +67,8 @@ func.func @element(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry
 // control for all instances. If the mini-batch has one instance, all units run it together.
 // ONE-LABEL:   func.func @branch
 // ONE-SAME:      batch.strategy = #batch.strategy<replicate>
-// REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here, and every unit runs the control flow of all instances
+// REMARK: [[#@LINE+9]]:8: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here, and every unit runs the control flow of all instances
+// REMARK: [[#@LINE+8]]:8: remark: {{.*}}this element decides which branch of the conditional at choose-strategy.mlir:{{.*}} runs; every unit reads it after it is computed
 // GPU: [[#@LINE+7]]:8: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here, and every unit runs the control flow of all instances
 // CHECK-LABEL: func.func @branch
 // CHECK-SAME:    batch.strategy = #batch.strategy<replicate>
@@ -344,4 +348,25 @@ func.func @few(%x: tensor<16xf32>) -> tensor<16xf32> attributes {batch.entry} {
     scf.yield %z : tensor<16xf32>
   }
   return %y : tensor<16xf32>
+}
+
+// -----
+
+// An element may decide in a later round of a loop.
+// REMARK: [[#@LINE+12]]:10: remark: {{.*}}control flow reads this element; every unit reads it after it is computed
+// LAZY: [[#@LINE+11]]:10: remark: {{.*}}control flow reads this element; the instance waits for a flush that computes it
+// CHECK-LABEL: func.func @later
+func.func @later(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 1.0 : f32
+  %y:2 = scf.while (%v = %x, %last = %bound) : (tensor<64xf32>, f32) -> (tensor<64xf32>, f32) {
+    %c = arith.cmpf ole, %last, %bound : f32
+    scf.condition(%c) %v, %last : tensor<64xf32>, f32
+  } do {
+  ^bb0(%v: tensor<64xf32>, %last: f32):
+    %z = math.exp %v : tensor<64xf32>
+    %e = tensor.extract %z[%zero] : tensor<64xf32>
+    scf.yield %z, %e : tensor<64xf32>, f32
+  }
+  return %y#0 : tensor<64xf32>
 }

@@ -113,3 +113,15 @@ uprog.operator @made.rows of @made(%n: index,
     %w: tensor<16x16xf32> {uprog.operand = #uprog.operand<shared(6)>}) -> (tensor<?x16xf32>, tensor<?x16xf32>) {
   uprog.yield %x, %y : tensor<?x16xf32>, tensor<?x16xf32>
 }
+
+// Two products read the same values in different orders.
+// CHECK-LABEL: batch.kernel @conflict
+// REMARK: remark: [Missed] Layout {{.*}}"operands of 2 x arith.mulf are copied, 128 bytes per task: they conflict with the layout of other accesses"
+batch.kernel @conflict(%x: !vec, %y: !vec) -> !vec {
+  %e = math.exp %x : !vec
+  %f = math.exp %y : !vec
+  %p = arith.mulf %e, %f : !vec
+  %q = arith.mulf %f, %e : !vec
+  %s = arith.divf %p, %q : !vec
+  batch.yield %s : !vec
+}

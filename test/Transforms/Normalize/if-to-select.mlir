@@ -4,6 +4,7 @@
 // RUN: batch-opt %s --batch-if-to-select=max-elements=4 --split-input-file | FileCheck %s --check-prefix=FOUR
 // RUN: batch-opt %s --batch-if-to-select=max-elements=3 --split-input-file | FileCheck %s --check-prefix=THREE
 // RUN: batch-opt %s --batch-if-to-select=max-elements=3 --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=MORE
+// RUN: batch-opt %s --batch-if-to-select=max-elements=0 --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: batch-opt %s --batch-if-to-select --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 
 // Small elementwise branches become straight-line code, in order. A result that
@@ -221,7 +222,8 @@ func.func @tensor(%x: tensor<4xf32>)
   %e = tensor.extract %t[%zero] : tensor<4xf32>
   %half = arith.constant 0.5 : f32
   %c = arith.cmpf ogt, %e, %half : f32
-  // WHY-DAG: :[[# @LINE + 2]]:{{.*}} IfToSelect {{.*}}"conditional converted to a select: both branches together take 1 ops"
+  // WHY-DAG: :[[# @LINE + 3]]:{{.*}} IfToSelect {{.*}}"conditional converted to a select: both branches together take 1 ops"
+  // NONE: :[[# @LINE + 2]]:{{.*}} IfToSelect {{.*}}its condition depends on a tensor"
   // MORE-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}its condition depends on a tensor, and both branches together take 4 operations on elements, more than max-elements=3"
   %r = scf.if %c -> (tensor<4xf32>) {
     %n = arith.negf %x : tensor<4xf32>

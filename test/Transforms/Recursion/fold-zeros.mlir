@@ -1,6 +1,7 @@
 // RUN: batch-opt %s --rec-fold-zeros --split-input-file | FileCheck %s
 // RUN: batch-opt %s --rec-fold-zeros=assume-finite --split-input-file | FileCheck %s --check-prefix=FINITE
 // RUN: batch-opt %s --rec-fold-zeros --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: batch-opt %s --rec-fold-zeros=assume-finite --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=REMOVED
 
 // A product of a parameter with zeros is computed once and added: the sum has
 // the bits of the product that starts from %wx. With finite values it is %wx.
@@ -22,7 +23,8 @@ func.func @product(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"},
     -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant dense<0.0> : tensor<4xf32>
   %wx = linalg.matvec ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%b : tensor<4xf32>) -> tensor<4xf32>
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} FoldZeros {{.*}}"product with a zero operand moved out: computed once for all tasks"
+  // WHY-DAG: :[[# @LINE + 2]]:{{.*}} FoldZeros {{.*}}"product with a zero operand moved out: computed once for all tasks"
+  // REMOVED: :[[# @LINE + 1]]:{{.*}} FoldZeros {{.*}}"product with a zero operand removed"
   %a = linalg.matvec ins(%U, %zero : tensor<4x4xf32>, tensor<4xf32>) outs(%wx : tensor<4xf32>) -> tensor<4xf32>
   return %a : tensor<4xf32>
 }

@@ -1,5 +1,5 @@
-// RUN: batch-opt %s --batch-verify-input --split-input-file --verify-diagnostics
-// RUN: batch-opt %s --autobatch --split-input-file --verify-diagnostics
+// RUN: batch-opt %s --batch-verify-input --allow-unregistered-dialect --split-input-file --verify-diagnostics
+// RUN: batch-opt %s --autobatch --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 // A module without an entry is not batched.
 // expected-error @below {{the module has no entry; mark the function for one instance with 'attributes {batch.entry}'}}
@@ -105,4 +105,21 @@ func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> attributes {batch.entry} {
   %u = tensor.cast %x : tensor<1xf32> to tensor<*xf32>
   %y = tensor.cast %u : tensor<*xf32> to tensor<1xf32>
   return %y : tensor<1xf32>
+}
+
+// -----
+
+// Dialects that batch-opt does not load have advice, too.
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  // expected-error @below {{'stablehlo.tanh' belongs to unsupported dialect 'stablehlo'; run 'batch-import' first}}
+  %y = "stablehlo.tanh"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  // expected-error @below {{'torch.aten.tanh' belongs to unsupported dialect 'torch'; export the model with torch-mlir output type 'linalg-on-tensors'}}
+  %y = "torch.aten.tanh"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
 }
