@@ -2,6 +2,7 @@
 cannot. Prints failures."""
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -68,6 +69,19 @@ for writes in (COMPILE + ["-o", "%s"], OPT + ["-o", "%s"], RUN + ["--outputs=%s"
     os.remove("pipe")
     shutil.rmtree("inner")
     os.remove("first")
+
+for command, prefix in ((OPT + ["-o", "none/x"], "batch-opt"),
+                        (COMPILE + ["--emit-llvm", "-o", "none/x"], "batch-compile"),
+                        (COMPILE + ["--write-params=none/x", "-o", "x"], os.path.basename(model))):
+    code, text = run(command)
+    expect("%s, a missing directory" % command[-1], code == 1 and prefix in text and
+           "error: cannot write 'none/x': No such file or directory" in text, code, text)
+
+# The linker opens files in memory. The limit allows for one file at a time.
+code, text = run(COMPILE + ["-o", "linked.so"], preexec_fn=lambda: resource.setrlimit(
+    resource.RLIMIT_NOFILE, (4, 4)))
+expect("too many open files", code == 1 and
+       "error: cannot link the object: Too many open files" in text, code, text)
 
 full = open("/dev/full", "w")
 for command in (RUN, RUN + ["--json"], ["batch-run", "--help"], OPT, ["batch-opt", "--help"],
