@@ -264,7 +264,8 @@ TEST_F(EmulatorTest, MissingLanes) {
                 if (gpu.thread() != 3)
                   gpu.shuffle(BATCH_SHUFFLE_XOR, 0, 1, "shuffle.mlir:1");
               },
-              {"threads 0-2: waiting for the other lanes, shuffle.mlir:1; "
+              {"kernel 'k': deadlock: ",
+               "threads 0-2: waiting for the other lanes, shuffle.mlir:1; "
                "thread 3: ended"});
   expectError(1, 32,
               [](Gpu gpu) {
@@ -338,6 +339,8 @@ TEST_F(EmulatorTest, MatrixFragments) {
     launch(1, 64, [&](Gpu gpu) { multiplyMatrices(gpu, 32, k); });
   for (int64_t k : {8, 16})
     launch(1, 64, [&](Gpu gpu) { multiplyMatrices(gpu, 16, k); });
+  expectError(1, 16, [&](Gpu gpu) { multiplyMatrices(gpu, 32, 4); },
+              {"matrix multiplication requires a warp of 32 threads, got 16"});
 }
 
 } // namespace

@@ -230,6 +230,15 @@ TEST_F(ClusterTest, WrongNeighbors) {
                 gpu.load(other, "direct", BATCH_SPACE_SHARED);
               },
               {"at direct: reads 4 bytes", "outside of the block's 160 bytes"});
+  expectError(
+      4, 1,
+      [](Gpu gpu) {
+        gpu.storeShared(0, 0, "w");
+        clusterWait(gpu);
+        int32_t *other = gpu.shared(0) + (gpu.block() < 2 ? 640 : -640);
+        gpu.load(other, "direct", BATCH_SPACE_SHARED_CLUSTER);
+      },
+      {" in the shared memory of block ", "which is in another cluster"});
   expectError(2, 1,
               [](Gpu gpu) {
                 gpu.storeShared(0, 0, "w");

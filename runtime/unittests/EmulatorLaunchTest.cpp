@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmulatedKernels.h"
+#include "Support.h"
 
 #include <set>
 
@@ -83,11 +84,22 @@ TEST_F(EmulatorTest, LaunchesAreOrdered) {
 
 TEST_F(EmulatorTest, BadLaunches) {
   Kernel nothing = [](Gpu) {};
-  EXPECT_THROW(launch(1, 2000, nothing), Error);
-  EXPECT_THROW(launch(0, 1, nothing), Error);
-  EXPECT_THROW(launch(132, 256, nothing), Error);
+  EXPECT_MESSAGE("cannot launch kernel 'k': 2000 threads per block; expected 1 "
+                 "to 1024",
+                 launch(1, 2000, nothing));
+  EXPECT_MESSAGE("cannot launch kernel 'k': 0 blocks; expected 1 to ",
+                 launch(0, 1, nothing));
+  EXPECT_MESSAGE("132 blocks of 256 threads; expected at most 32000 threads in "
+                 "total",
+                 launch(132, 256, nothing));
   settings.clusterBlocks = 2;
-  EXPECT_THROW(launch(3, 1, nothing), Error);
+  EXPECT_MESSAGE("3 blocks in clusters of 2; the cluster size must divide the "
+                 "number of blocks",
+                 launch(3, 1, nothing));
+  settings.sharedBytes = -1;
+  EXPECT_MESSAGE("the bytes of shared memory and the access period must not be "
+                 "negative",
+                 launch(2, 1, nothing));
 }
 
 } // namespace

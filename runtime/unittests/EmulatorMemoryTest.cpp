@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmulatedKernels.h"
+#include "Support.h"
 
 using namespace batchrt;
 using namespace batchrt::test;
@@ -24,7 +25,8 @@ TEST_F(EmulatorTest, UnwrittenMemory) {
   expectError(1, 1, [&](Gpu gpu) { gpu.loadShared(1, "m.mlir:3"); },
               {"at m.mlir:3: reads 'shared memory of block 0' + 4, which was "
                "never written"});
-  EXPECT_THROW(emulator.checkWritten(memory, 8), Error);
+  EXPECT_MESSAGE("the host reads 'table' + 4, which was never written",
+                 emulator.checkWritten(memory, 8));
   EXPECT_NO_THROW(emulator.checkWritten(memory, 4));
 }
 
@@ -103,12 +105,24 @@ TEST_F(EmulatorTest, MaskedAccesses) {
 TEST_F(EmulatorTest, Regions) {
   int32_t storage[9] = {}, *data = storage + 1;
   region(data, 8, "data");
-  EXPECT_THROW(emulator.addRegion(data + 2, 4, "inside"), Error);
-  EXPECT_THROW(emulator.addRegion(data - 1, 8, "before"), Error);
-  EXPECT_THROW(emulator.addRegion(data + 8, 0, "empty"), Error);
-  EXPECT_THROW(emulator.markWritten(data + 7, 8), Error);
+  EXPECT_MESSAGE("region 'inside' overlaps 'data'",
+                 emulator.addRegion(data + 2, 4, "inside"));
+  EXPECT_MESSAGE("region 'before' overlaps 'data'",
+                 emulator.addRegion(data - 1, 8, "before"));
+  EXPECT_MESSAGE("region 'empty' is empty",
+                 emulator.addRegion(data + 8, 0, "empty"));
+  EXPECT_MESSAGE(
+      "region 'odd' does not begin at a multiple of 4 bytes",
+      emulator.addRegion(reinterpret_cast<char *>(data) + 1, 4, "odd"));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_MESSAGE("out of memory: cannot allocate shadow memory for the "
+                 "1152921504606846976 bytes of 'large'",
+                 emulator.addRegion(data + 8, size_t(1) << 60, "large"));
+#endif
+  EXPECT_MESSAGE("no region contains the 8 bytes at ",
+                 emulator.markWritten(data + 7, 8));
   emulator.removeRegion(data);
-  EXPECT_THROW(emulator.removeRegion(data), Error);
+  EXPECT_MESSAGE("no region begins at ", emulator.removeRegion(data));
   expectError(1, 1, [&](Gpu gpu) { gpu.load(data, "r"); },
               {"outside of global memory"});
 }

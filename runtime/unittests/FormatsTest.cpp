@@ -57,6 +57,7 @@ TEST(SafeTensors, BadFiles) {
   std::string four(4, 0);
   EXPECT_MESSAGE("cannot read", TensorFile::open(folder.file("absent")));
   EXPECT_MESSAGE("not a regular file", TensorFile::open(folder.file("")));
+  EXPECT_MESSAGE("': Is a directory", readTextFile(folder.file("")));
   has("", "has 0 bytes");
   has("abc", "has 3 bytes");
   has(std::string(8, '\xff'), "truncated or not a safetensors file");
@@ -78,6 +79,8 @@ TEST(SafeTensors, BadFiles) {
       "only 4 bytes of data; it may be truncated");
   has(tensorFile("{" + entry("a", "F32", "[2]", 0, 4) + "}", four),
       "needs 8 bytes, but has 4");
+  has(tensorFile("{" + entry("a", "F32", "[1]", -4, 0) + "}", four),
+      "tensor 'a' has malformed data_offsets [-4,0]");
   has(tensorFile("{" + entry("a", "F32", "[1]", 4, 0) + "}", four),
       "is at bytes 4 to 0");
   has(tensorFile("{" + entry("a", "F32", "[1]", 0, 4) + "," +
@@ -104,6 +107,10 @@ TEST(SafeTensors, NoPartialFile) {
   EXPECT_EQ(readTextFile(path), "old");
   EXPECT_MESSAGE("cannot write",
                  writeTensorFile(folder.file("no/such/folder"), {}));
+  const char element[4] = {};
+  EXPECT_MESSAGE("two tensors are named 'a'",
+                 writeTensorFile(path, {{"a", DType::F32, {1}, element},
+                                        {"a", DType::F32, {1}, element}}));
 }
 
 TEST(DTypes, Conversions) {

@@ -194,6 +194,9 @@ TEST(JsonInputs, Errors) {
   EXPECT_INPUT_ERROR(reader, "{}", "argument 'tree' is missing");
   EXPECT_INPUT_ERROR(reader, "{\"tree\": [\"leaf\",1], \"tree\": [\"leaf\",1]}",
                      "given twice");
+  EXPECT_INPUT_ERROR(reader,
+                     R"({"tree": {"nodes": [["leaf", 1]], "nodes": []}})",
+                     "unexpected key 'nodes'");
 }
 
 TEST(JsonInputs, SharedErrors) {
@@ -228,6 +231,16 @@ TEST(JsonInputs, SharedErrors) {
                      "[\"leaf\", ...] or {\"nodes\": [...], \"root\": N}");
   EXPECT_INPUT_ERROR(reader, R"({"nodes": [["leaf", 1]], "root": -1})",
                      "node -1 is out of range; expected 0 to 2147483647");
+  Reader two(R"({
+    "adts": [{"name": "A", "variants": [{"name": "a", "number": 0,
+        "fields": [{"name": "part", "type": {"adt": "B"}}]}]},
+      {"name": "B", "variants": [{"name": "b", "number": 1, "fields": []}]}],
+    "cellColumns": 1, "arguments": [{"name": "x", "type": {"adt": "A"}}]})");
+  EXPECT_INPUT_ERROR(
+      two, R"({"nodes": [["a", ["b"]], ["a", {"ref": 0}]], "root": 1})",
+      "{\"ref\": 0} is a A, expected a value of ADT B");
+  EXPECT_INPUT_ERROR(two, R"({"nodes": [["b"]], "root": 0})",
+                     "the root {\"ref\": 0} is a B, expected a value of ADT A");
 }
 
 TEST(JsonInputs, AllTypes) {
@@ -468,6 +481,22 @@ TEST(TensorInputs, Errors) {
   EXPECT_INPUT_ERROR(reader, "[1,2]]", "malformed JSON");
   EXPECT_INPUT_ERROR(reader, std::string(100000, '['),
                      "1:2: argument 'x'[0]: expected a number, found an array");
+  Reader files(tensorModel("[1]", "i32").c_str());
+  files.options.inputTensors = files.folder.file("t.safetensors");
+  const int64_t large = int64_t(1) << 40;
+  const auto *bytes = reinterpret_cast<const char *>(&large);
+  writeTensorFile(
+      files.options.inputTensors,
+      {{"large", DType::I64, {1}, bytes}, {"real", DType::F32, {1}, bytes}});
+  EXPECT_INPUT_ERROR(files, R"({"tensor": "large"})",
+                     "has values that do not fit i32");
+  EXPECT_INPUT_ERROR(files, R"({"tensor": "real"})",
+                     "has type F32, but the model expects I32 here");
+  Reader none(R"({"adts": [], "cellColumns": 0, "sources": [null],
+    "arguments": [{"name": "x", "type": {"tensor": [2], "dtype": "f32"}}]})");
+  EXPECT_INPUT_ERROR(none, "[1,2]",
+                     "the model was compiled without input tensors of type "
+                     "tensor<2xf32>");
 }
 
 TEST(TensorInputs, FieldsAndLists) {
@@ -521,6 +550,8 @@ TEST(TreeInputs, LabelsAndVocabulary) {
       reader.folder.write("vocab", "a\nthe\r\nb c\n\nd");
   EXPECT_EQ(show(reader, reader.read("(1 d)"), 0, 0), "leaf 4");
   EXPECT_INPUT_ERROR(reader, "(1 the)", "vocab'; add the word or '<unk>'");
+  reader.options.vocabulary = reader.folder.write("vocab", "");
+  EXPECT_MESSAGE("vocab' is empty", reader.read("(1 cat)"));
   reader.options.vocabulary = reader.folder.write("vocab", "<pad>\n<unk>\nthe");
   EXPECT_EQ(show(reader, reader.read("(1 cat)"), 0, 0), "leaf 1");
   EXPECT_EQ(show(reader, reader.read("[\"leaf\", \"the\"]"), 0, 0), "leaf 2");
@@ -539,6 +570,11 @@ TEST(TreeInputs, Errors) {
   EXPECT_INPUT_ERROR(reader, "(1 a (2 b))", "unexpected bracket after a word");
   EXPECT_INPUT_ERROR(reader, "\n(1)", "2:3: the bracket contains neither");
   EXPECT_INPUT_ERROR(reader, "()", "neither");
+  Reader labeled(depModel);
+  EXPECT_INPUT_ERROR(labeled, "((1 a) (2 b))",
+                     "the bracket has no label, but its variant requires one");
+  EXPECT_INPUT_ERROR(labeled, "(2147483648 (1 a) (2 b))",
+                     "the label 2147483648 is too large");
   Reader numbers(manyArguments);
   EXPECT_INPUT_ERROR(numbers, "(1 a)", "give its arguments as JSON lines");
 }
@@ -587,6 +623,15 @@ TEST(Inputs, Random) {
   EXPECT_MESSAGE(
       "cannot generate random inputs of ADT T, because it has no finite value",
       Inputs(endless.descriptor, endless.options));
+  Reader nested(R"({
+    "adts": [{"name": "T", "variants": [
+        {"name": "leaf", "number": 0, "fields": []},
+        {"name": "node", "number": 1, "fields": [
+          {"name": "kids", "type": {"list": {"list": {"adt": "T"}}}}]}]}],
+    "cellColumns": 1, "arguments": [{"name": "t", "type": {"adt": "T"}}]})");
+  nested.options.inputs = "random:1,20";
+  EXPECT_MESSAGE("random inputs do not support lists of lists of ADT values",
+                 Inputs(nested.descriptor, nested.options));
 }
 
 TEST(InputReader, OneInstanceAtATime) {

@@ -164,6 +164,22 @@ TEST(Lanes, FailedRunsAreNotCollected) {
   EXPECT_EQ(session->counters().copies, copies);
 }
 
+TEST(Lanes, WhatLanesDoNotDo) {
+  Trial trial("lanes", lines(5));
+  EXPECT_MESSAGE("cannot set a policy, because this object does not run plans "
+                 "of tasks",
+                 trial.session->setPolicy(Policy::Greedy));
+  trial.session->load(*trial.inputs->batches.front());
+  EXPECT_MESSAGE("the object has no unbatched code, because it was compiled "
+                 "from a module whose instance functions had been removed",
+                 trial.session->runUnbatched(0));
+  Trial device("lanes_device", lines(5));
+  device.session->run(*device.inputs->batches.front());
+  EXPECT_MESSAGE("tracing is not supported on devices; omit --trace or use "
+                 "--device=cpu",
+                 device.session->executeTraced());
+}
+
 TEST(Lanes, Paths) {
   Trial trial("lanes", lines(5));
   LockstepOptions options;

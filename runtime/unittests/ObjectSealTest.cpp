@@ -9,6 +9,8 @@
 #include "Support.h"
 #include "batch-runtime/Object.h"
 
+#include <cstddef>
+#include <elf.h>
 #include <iterator>
 #include <random>
 
@@ -94,4 +96,25 @@ TEST(ObjectSeal, OtherFilesAreErrors) {
   // The seal does not describe the contents.
   EXPECT_MESSAGE("cannot load", CompiledObject::open(folder.write(
                                     "text.so", "hello" + sealOf("hello", 5))));
+  // This library is not an object.
+  std::ifstream cuda(std::string(FAKE_FOLDER) + "/fake_cuda.so",
+                     std::ios::binary);
+  std::string library(std::istreambuf_iterator<char>(cuda), {});
+  auto seal = [&] { return library + sealOf(library.data(), library.size()); };
+  EXPECT_MESSAGE("' is not a compiled object: it has no symbol 'batch_object'",
+                 CompiledObject::open(folder.write("cuda.so", seal())));
+  library[offsetof(Elf64_Ehdr, e_machine)] = char(EM_RISCV);
+  library[offsetof(Elf64_Ehdr, e_machine) + 1] = 0;
+  EXPECT_MESSAGE("' was compiled for an unknown architecture (ELF number 243), "
+                 "but this machine is ",
+                 CompiledObject::open(folder.write("cuda.so", seal())));
+  BatchObject object = {};
+  object.abiVersion = BATCH_ABI_VERSION;
+  EXPECT_MESSAGE("the object is damaged: it has no descriptor; recompile the "
+                 "model",
+                 CompiledObject::adopt(object));
+  object.descriptor = R"({"has": {"execute": true}})";
+  EXPECT_MESSAGE("the object is damaged: the descriptor names an entry point "
+                 "that is missing; recompile the model",
+                 CompiledObject::adopt(object));
 }

@@ -42,6 +42,13 @@ TEST(Session, Expected) {
   NamedTensor c1{"1.count", DType::I64, {}, count.data.data() + 8};
   EXPECT_EQ(compare({h0, c1, {"7.h", DType::F32, {1, 1}, h.data.data()}}),
             "2 good");
+  EXPECT_EQ(compare({{"7.h", DType::F32, {1, 1}, h.data.data()}}),
+            "no entry of '" + path + "' belongs to an output");
+  EXPECT_EQ(
+      messageOf([&] { compare({{"h", DType::F32, {1}, h.data.data()}}); }),
+      "'" + path +
+          "': invalid entry name 'h'; expected INSTANCE.OUTPUT, "
+          "such as '0.h'");
   EXPECT_NE(compare({{"0.h", DType::F32, {2, 20}, h.data.data()}})
                 .find("has shape [3,20], expected [2,20]"),
             std::string::npos);

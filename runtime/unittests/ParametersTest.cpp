@@ -152,6 +152,13 @@ TEST(Parameters, Errors) {
   EXPECT_MESSAGE("parameter 'a' has shape [2,?], but random:SEED supports only "
                  "an unknown first extent",
                  BoundParameters(unknown, {"random:1"}));
+  Descriptor square(R"({
+    "parameters": [{"name": "a", "shape": [2, 2]}],
+    "packings": [{"parameter": 0, "packing": "panels", "n": 3, "k": 2,
+                  "width": 2}]})");
+  EXPECT_MESSAGE("parameter 'a' of shape [2,2] does not fit its panels of 2 by "
+                 "3",
+                 BoundParameters(square, {"random:1"}));
 }
 
 TEST(Parameters, Random) {
@@ -218,6 +225,22 @@ TEST(Descriptor, Errors) {
   EXPECT_MESSAGE("malformed", Descriptor(R"({"name": 3})"));
   EXPECT_MESSAGE("lacks 'shape'",
                  Descriptor(R"({"parameters": [{"name": "a"}]})"));
+  EXPECT_MESSAGE("a tensor type without a static shape",
+                 Descriptor(R"({"arguments": [
+      {"name": "a", "type": {"tensor": [-1]}}]})"));
+  EXPECT_MESSAGE("a row count for result 'n', which has no rows",
+                 Descriptor(R"({"results": [
+      {"name": "n", "type": "index", "rows": 0}]})"));
+  auto variants = [](const char *fields) {
+    return concat(R"({"cellColumns": 0, "adts": [{"name": "T", "variants": [
+      {"name": "a", "number": 1, "fields": [)",
+                  fields, R"(]}, {"name": "b", "number": 1}]}]})");
+  };
+  EXPECT_MESSAGE("uses variant number 1 twice",
+                 Descriptor(variants("").c_str()));
+  EXPECT_MESSAGE(
+      "variant 'a' has more fields than there are cell columns",
+      Descriptor(variants(R"({"name": "x", "type": "index"})").c_str()));
   EXPECT_MESSAGE("unknown packing", Descriptor(R"({"parameters": [
       {"name": "a", "shape": []}], "packings": [{"parameter": 0, "packing": "x"}]})"));
   auto stack = [](const char *shape, const char *stacked) {
@@ -247,6 +270,13 @@ TEST(Descriptor, Errors) {
       {"name": "a", "shape": [], "dtype": "f12"}]})"));
   EXPECT_MESSAGE("the descriptor has an unknown policy 'x'",
                  Descriptor(R"({"policy": "x"})"));
+  EXPECT_MESSAGE("a malformed packing of panels", Descriptor(R"({
+    "parameters": [{"name": "a", "shape": [4, 2]}],
+    "packings": [{"parameter": 0, "packing": "panels", "n": 4, "k": 2,
+                  "width": 0}]})"));
+  EXPECT_MESSAGE("kernel 'k' has an operand without a table or a source",
+                 Descriptor(R"({"kernels": [
+      {"name": "k", "operands": [{"kind": "gather", "cell": 1}]}]})"));
   EXPECT_MESSAGE("unknown operand kind", Descriptor(R"({"kernels": [
       {"name": "k", "operands": [{"kind": "x"}]}]})"));
   EXPECT_MESSAGE("an operand in cell 2", Descriptor(R"({"kernels": [

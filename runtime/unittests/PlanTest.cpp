@@ -385,6 +385,36 @@ TEST(Plan, TooManyTasksAreAnError) {
                  plan.build({recorder.finish()}, 0, tables, workers, {}));
 }
 
+TEST(Plan, WrongRecordsAreErrors) {
+  const Descriptor descriptor(description);
+  WorkerPool workers(1);
+  Tables tables(descriptor, /*reusedRowBytes=*/64);
+  Plan plan(descriptor);
+  tables.clear(1);
+  Recorder recorder(0);
+  recorder.startPlan();
+  recorder.record(Start, {1});
+  recorder.records[Start][0] |= (TaskQueue::maxDepth + 1) << 32;
+  EXPECT_MESSAGE("the mini-batch has a dependence chain of more than 8388606 "
+                 "tasks; use smaller inputs",
+                 plan.build({recorder.finish()}, 0, tables, workers, {}));
+  ++recorder.context.numTasks;
+  EXPECT_MESSAGE("the object recorded 1 tasks, but counted 2",
+                 plan.build({recorder.finish()}, 0, tables, workers, {}));
+}
+
+TEST(Plan, ResultsOfOneGroupHaveTheSameSiblings) {
+  std::string text = description;
+  const std::string result = R"({"table": 0, "position": 0, "siblings": 1})";
+  text.replace(text.find(result), result.size(),
+               result + R"(, {"table": 0, "position": 0, "siblings": 2})");
+  const Descriptor descriptor(text.c_str());
+  EXPECT_MESSAGE(
+      "kernel 'start' has different numbers of results in the tables "
+      "of one group",
+      Plan plan(descriptor));
+}
+
 // The scheduler computes the same depths that inspectors record. The depth of a
 // task follows from the tasks of the same plan and phase that the task reads.
 TEST(Plan, DepthsFollowFromRecords) {

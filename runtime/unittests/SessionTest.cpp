@@ -130,6 +130,54 @@ TEST(Session, DevicesDoNotRunStepByStep) {
                  trial.session->executeTraced());
 }
 
+namespace {
+/// An object with another descriptor.
+struct ChangedObject {
+  ChangedObject(const CompiledObject &from, const std::string &old,
+                const std::string &with)
+      : text(from.entry().descriptor), object(from.entry()) {
+    text.replace(text.find(old), old.size(), with);
+    object.descriptor = text.c_str();
+  }
+
+  std::string text;
+  BatchObject object;
+};
+} // namespace
+
+TEST(Session, ObjectsWithoutCode) {
+  Trial trial("plain", "random:3,4");
+  Forest &forest = *trial.inputs->batches[0];
+  auto run = [&](const BatchObject &object) {
+    CompiledObject adopted = CompiledObject::adopt(object);
+    Session session(adopted, *trial.parameters, trial.inputs->tensors, {});
+    session.run(forest);
+  };
+  ChangedObject first(trial.object, "\"inspect\": true", "\"inspect\": false");
+  first.object.inspect = nullptr;
+  EXPECT_MESSAGE("the object was compiled without an inspector",
+                 run(first.object));
+  ChangedObject second(trial.object, "\"execute\": true", "\"execute\": false");
+  second.object.execute = nullptr;
+  EXPECT_MESSAGE("the object was compiled without an executor",
+                 run(second.object));
+}
+
+TEST(Session, LargeClustersAreErrors) {
+  FakeDriver driver;
+  driver.cuda->kernelName = "fake";
+  driver.cuda->numArguments = 6;
+  Trial trial("gpu", "random:3,4");
+  ChangedObject large(trial.object, "\"clusterSize\": 1",
+                      "\"clusterSize\": 32");
+  CompiledObject adopted = CompiledObject::adopt(large.object);
+  Session session(adopted, *trial.parameters, trial.inputs->tensors, {});
+  EXPECT_MESSAGE("the object has clusters of 32 blocks, but Fake GPU supports "
+                 "at most 16; recompile the model with a smaller "
+                 "--cluster-size",
+                 session.run(*trial.inputs->batches[0]));
+}
+
 TEST(Session, GpusRunInTheCallersStream) {
   FakeDriver driver;
   driver.cuda->kernelName = "fake";

@@ -73,6 +73,8 @@ TEST(StateMachine, MalformedFiles) {
       {good + "more\n", "f:8: unexpected text after 'end'"},
       // The last number of a state is a share, or the most urgent kernel.
       {replaced("sort", "share"), "f:5: kernel 1 is not ready"},
+      {"batch-policy 1\nencoding share\nkernel a\nstate 0 8 : 0\nend\n",
+       "f:4: expected eighths from 0 to 7, found '8'"},
       {replaced("sort", "urgency"), "f:5: kernel 1 is not ready"},
       {replaced("sort", "base"), "f:6: kernels are not in the order of their "
                                  "numbers"},
@@ -80,6 +82,11 @@ TEST(StateMachine, MalformedFiles) {
   for (const auto &[text, message] : cases)
     EXPECT_EQ(stateMachine.parse(text, "f"), message);
   EXPECT_EQ(stateMachine.print(), good);
+  std::string many = "batch-policy 1\nencoding sort\n";
+  for (size_t i = 0; i <= TaskGraph::maxTypes; ++i)
+    many += "kernel " + std::to_string(i) + "\n";
+  EXPECT_EQ(stateMachine.parse(many, "f"),
+            "f:4099: too many kernels; expected at most 4096");
 }
 
 TEST(StateMachine, OtherNumbersOfKernels) {

@@ -179,16 +179,29 @@ TEST(Stream, InstancesFailSeparately) {
   EXPECT_EQ(taken.size(), 30u);
 }
 
+static void expectInvalid(BatchStatus status, const char *message) {
+  EXPECT_EQ(status, BATCH_STATUS_INVALID);
+  EXPECT_STREQ(batchLastError(), message);
+}
+
 TEST(Stream, WhatDoesNotFit) {
   Lanes trial(2);
   BatchStream *stream = nullptr;
-  EXPECT_EQ(batchStreamOpen(trial.session, 0, &stream), BATCH_STATUS_INVALID);
-  EXPECT_STREQ(batchLastError(), "a stream requires a session, a capacity of 1 "
-                                 "to 2147483647 and an output pointer");
-  EXPECT_EQ(batchStreamOpen(nullptr, 1, &stream), BATCH_STATUS_INVALID);
+  const char *const nothing = "a stream requires a session, a capacity of 1 to "
+                              "2147483647 and an output pointer";
+  expectInvalid(batchStreamOpen(trial.session, 0, &stream), nothing);
+  expectInvalid(batchStreamOpen(nullptr, 1, &stream), nothing);
   ASSERT_EQ(trial.open(2), BATCH_STATUS_OK);
-  EXPECT_EQ(trial.put({1, 2, 3}), BATCH_STATUS_INVALID);
-  EXPECT_EQ(trial.put({1, -2}), BATCH_STATUS_INVALID); // an index
+  expectInvalid(batchStreamPut(trial.stream, nullptr),
+                "the stream or the inputs are null");
+  expectInvalid(trial.put({1, 2, 3}), "the stream has space for 2 instances, "
+                                      "not for 3; take results first");
+  const BatchInputs none = {1, nullptr, nullptr};
+  expectInvalid(batchStreamPut(trial.stream, &none),
+                "instances of a stream require arguments and must not have "
+                "nodes");
+  expectInvalid(trial.put({1, -2}), "argument 'n': index -2 is out of range; "
+                                    "expected 0 to 2147483647");
   EXPECT_EQ(batchStreamAvailable(trial.stream), 2);
   const float wrong = 1;
   const int64_t one = 1;
@@ -199,14 +212,17 @@ TEST(Stream, WhatDoesNotFit) {
   EXPECT_EQ(batchStreamPut(trial.stream, &inputs), BATCH_STATUS_INVALID);
   std::set<int64_t> taken;
   ASSERT_EQ(trial.put({1, 2}), BATCH_STATUS_OK);
-  EXPECT_EQ(trial.take({1, 2}, taken, 0), BATCH_STATUS_INVALID);
+  expectInvalid(trial.take({1, 2}, taken, 0),
+                "results require a stream, output pointers and space for at "
+                "least one result");
   while (taken.size() < 2)
     ASSERT_EQ(trial.take({1, 2}, taken), BATCH_STATUS_OK);
   // Lanes on a device do not run streams.
   Lanes plans(2, 1, 64, "lanes_device");
   EXPECT_EQ(plans.open(2), BATCH_STATUS_FAILED);
-  EXPECT_NE(std::string(batchLastError()).find("--strategy=lockstep"),
-            std::string::npos);
+  EXPECT_STREQ(batchLastError(),
+               "streams of instances are only supported in lockstep on the "
+               "host; compile the model with --strategy=lockstep");
 }
 
 // Another thread ends the wait for an instance that runs forever. The stream
@@ -262,7 +278,11 @@ TEST(Stream, CancelledAndForked) {
   ASSERT_EQ(trial.open(2), BATCH_STATUS_OK);
   const pid_t child = ::fork();
   if (child == 0) {
-    const bool isRefused = trial.put({1}) == BATCH_STATUS_INVALID;
+    const bool isRefused = trial.put({1}) == BATCH_STATUS_INVALID &&
+                           std::string(batchLastError()) ==
+                               "the stream belongs to another "
+                               "process; start a new stream in this "
+                               "process";
     batchStreamFree(trial.stream);
     ::_exit(isRefused ? 0 : 1);
   }

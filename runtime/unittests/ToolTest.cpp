@@ -19,8 +19,8 @@ struct Outcome {
   std::string text; ///< text of both streams
 };
 
-Outcome tool(const std::string &arguments) {
-  std::string command = std::string(BATCH_RUN) + " " + arguments + " 2>&1";
+Outcome tool(const std::string &arguments, const std::string &program) {
+  std::string command = program + " " + arguments + " 2>&1";
   FILE *pipe = popen(command.c_str(), "r");
   if (!pipe)
     return {-1, ""};
@@ -38,15 +38,16 @@ protected:
     if (access(BATCH_RUN, X_OK) != 0)
       GTEST_SKIP() << "batch-run is not built";
   }
-  void fails(const std::string &arguments, const std::string &part) {
-    Outcome outcome = tool(arguments);
+  void fails(const std::string &arguments, const std::string &part,
+             const std::string &program = BATCH_RUN) {
+    Outcome outcome = tool(arguments, program);
     EXPECT_EQ(outcome.code, 1) << arguments;
     EXPECT_NE(outcome.text.find("batch-run: error: "), std::string::npos)
         << outcome.text;
     EXPECT_NE(outcome.text.find(part), std::string::npos) << outcome.text;
   }
   void succeeds(const std::string &arguments, const std::string &part) {
-    Outcome outcome = tool(arguments);
+    Outcome outcome = tool(arguments, BATCH_RUN);
     EXPECT_EQ(outcome.code, 0) << arguments << "\n" << outcome.text;
     EXPECT_NE(outcome.text.find(part), std::string::npos) << outcome.text;
   }
@@ -152,6 +153,8 @@ TEST_F(Tool, Errors) {
         "invalid value '0' for --threads; expected an integer of at least 1");
   fails(model + random + "--threads=3000000000",
         "for --threads; expected an integer of at most 2147483647");
+  fails(model + random + "--stack-size=9223372036854775807K",
+        "--stack-size is too large");
   fails(model + random + "--watchdog=soon",
         "invalid value 'soon' for --watchdog; expected a non-negative number");
   fails(model + random + "--depths=none",
@@ -173,4 +176,29 @@ TEST_F(Tool, Errors) {
   fails(model + random + "--outputs=" + folder.file("no/such"), "cannot write");
   fails(model + "--params=" + folder.write("p", "abc") + " --inputs=random:1,2",
         "has 3 bytes");
+  fails(std::string(FAKE_FOLDER) +
+            "/fake_lanes.so --inputs=random:1,3 --check-unbatched",
+        "the object has no unbatched code, because it was compiled from a "
+        "module whose instance functions had been removed; compare --outputs "
+        "files instead");
+  fails(std::string(FAKE_FOLDER) + "/fake_waits.so " + random +
+            "--stack-size=4611686018427387904",
+        "; 0 fibers already exist, so use a smaller --batch or --max-fibers");
+}
+
+// batch-run runs the batch-compile of its own directory.
+TEST_F(Tool, FindsTheCompiler) {
+  const std::string program = folder.file("batch-run");
+  const std::string compiler = folder.file("batch-compile");
+  const std::string source = folder.write("m.mlir", "") + " " + random;
+  std::filesystem::copy_file(BATCH_RUN, program);
+  fails(source,
+        "cannot find '" + compiler +
+            "'; install batch-compile there, or pass a compiled .so",
+        program);
+  folder.write("batch-compile", "");
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  fails(source, "cannot start '" + compiler + "': Exec format error", program);
+  folder.write("batch-compile", "#!/bin/sh\nkill -9 $$\n");
+  fails(source, "batch-compile was terminated by signal 9", program);
 }

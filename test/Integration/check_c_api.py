@@ -361,9 +361,14 @@ for what, text, arguments in [
     if "element" in what:
         given.arguments[1].elements.type = 99
     refused("refuse " + what, text, lambda: session.run(given))
-given = dense_inputs()
-given.arguments[0].elements.data = None
-refused("refuse null", "argument 'x': the data is null", lambda: session.run(given))
+for what in "shape", "data":
+    given = dense_inputs()
+    setattr(given.arguments[0].elements, what, None)
+    refused("refuse null", "argument 'x': the %s is null" % what, lambda: session.run(given))
+refused("refuse no arguments", "the arguments are null",
+        lambda: session.run(c_api.Inputs(N)))
+refused("refuse a number of instances", "the number of instances -1 is out of range; expected "
+        "0 to 2147483647", lambda: session.run(c_api.inputs(-1, [])))
 refused("no results after that", "the session has no results", lambda: session.rows(0))
 session.run(dense_inputs())
 checks.expect("a run after that", same(session, loop.expected(loop_json)))
@@ -386,7 +391,57 @@ refused("refuse a parameter's shape", "parameter 'W' is tensor<5x5xf32>, but the
 refused("refuse parameters of another model", "belong to another model",
         lambda: c_api.Session(loop.model, tree_program.parameters))
 refused("refuse no thread", "at least 1 thread", lambda: loop.session(threads=0))
+refused("refuse a parameter given twice", "parameter 'W' is given twice", lambda: library.make(
+    "batchParametersBind", loop.model.handle, c_api.int64(2),
+    (c_api.ctypes.c_char_p * 2)(b"W", b"W"),
+    (c_api.Array * 2)(loop.tensors["W"].array, loop.tensors["W"].array)))
+refused("refuse a large parameter", "parameter 'E' of shape [1152921504606846976,16] is too large "
+        "to fit in memory",
+        lambda: parser.model.bind(dict(parser.tensors, E=Tensor(F32, [1 << 60, 16], []))))
 
+# Null pointers, and numbers that are out of range
+nothing = Tensor(F32, [N, 2, WIDTH], [0.0] * len(rows))
+nothing.array.data = None
+given, reference = dense_inputs(), c_api.ctypes.byref
+for text, name, *arguments in [
+        ("the path is null", "batchModelOpenVersion", library.calls.batchAbiVersion(), None, None),
+        ("the object is null", "batchModelAdopt", None, None),
+        ("the model is null", "batchModelField", None, OUTPUT, c_api.int64(0), None),
+        ("the output pointer for the field is null", "batchModelField", loop.model.handle, OUTPUT,
+         c_api.int64(0), None),
+        ("field 2 is out of range for 2 fields", "batchModelField", loop.model.handle, OUTPUT,
+         c_api.int64(2), reference(c_api.Field())),
+        ("unknown variant 0", "batchModelVariant", loop.model.handle, c_api.int64(0), None),
+        ("the output pointer for the cancellation is null", "batchCancellationMake", None),
+        ("the model, the parameters, the options or the output pointer for the session is null",
+         "batchSessionMake", None, None, None, None),
+        ("the session is null", "batchSessionRun", None, reference(given), None),
+        ("the inputs are null", "batchSessionRun", session.handle, None, None),
+        ("the output pointer for the text is null", "batchSessionExplain", session.handle,
+         reference(given), None, None)]:
+    refused("refuse: " + text, text, lambda: library.call(name, *arguments))
+session.run(given)
+for text, name, *arguments in [
+        ("the output pointer for the number of rows is null", "batchSessionRows", None),
+        ("the array is null", "batchSessionRead", None, None),
+        ("the array for output 'y' is null", "batchSessionRead",
+         reference(nothing.array), None)]:
+    refused("refuse: " + text, text, lambda: library.call(
+        name, session.handle, c_api.int64(0), *arguments))
+checks.equal("the failure of another instance", session.failure(N),
+             "instance 11 is out of range, or the session has no results")
+
+# Streams
+for what, text, program in [
+        ("a list", "argument 'tokens' is neither a tensor nor a number; streams support no other "
+         "arguments", parser),
+        ("a count", "the number of rows of output 'numbers' differs between instances; streams do "
+         "not support such outputs", counted)]:
+    refused("refuse a stream of " + what, text, lambda: library.make(
+        "batchStreamOpen", program.session().handle, c_api.int64(2)))
+
+nowhere = values(I32, [2], [3, 4], [[0, 1, 2]])
+nowhere.offsets[0] = None
 session = parser.session()
 for what, text, argument in [
         ("an index", "index -1 is out of range; expected 0 to 2147483647",
@@ -399,6 +454,7 @@ for what, text, argument in [
          values(I32, [1], [3], [[0, 2, 1]])),
         ("more offsets than elements", "has shape [2], expected [3]",
          values(I32, [2], [3, 4], [[0, 2, 3]])),
+        ("null offsets", "argument 'tokens': offsets[0] is null", nowhere),
         ("floats for indices", "but the model expects an integer type",
          values(F32, [2], [3, 4], [[0, 1, 2]]))]:
     refused("refuse " + what, text, lambda: session.run(c_api.inputs(2, [argument])),
@@ -426,8 +482,44 @@ for what, text, change in [
          lambda t: t.instances.__setitem__(3, t.instances[3] - 1)),
         ("too few fields", "field 'leaf.word' has shape", lambda t: t.words.pop())]:
     refused("refuse " + what, text, changed(change))
+for what, text, change in [
+        ("a number of nodes", "the number of nodes -1 is out of range; expected 0 to 2147483647",
+         lambda nodes: setattr(nodes, "count", -1)),
+        ("null variants", "the instances, variants or fields of the nodes are null",
+         lambda nodes: setattr(nodes, "variants", None)),
+        ("null fields", "the fields of variant 'leaf' are null",
+         lambda nodes: nodes.fields.__setitem__(leaf, None))]:
+    given = forest.inputs()
+    change(given.nodes.contents)
+    refused("refuse " + what, text, lambda: tree_session.run(given))
 tree_session.run(forest.inputs())
 checks.expect("trees after that", same(tree_session, wanted))
+
+NESTED = """
+rec.adt @Pair { rec.variant @pair(part: !rec.adt<@Word>) }
+rec.adt @Word { rec.variant @word(index: index) }
+func.func @main(%p: !rec.adt<@Pair> {batch.name = "p"},
+                %l: !rec.list<!rec.list<index>> {batch.name = "l"},
+                %x: tensor<2xf32> {batch.name = "x"})
+    -> (tensor<2xf32> {batch.name = "y"}) attributes {batch.entry} {
+  %y = arith.addf %x, %x : tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+"""
+nested = checks.run("compile nested arguments", lambda: Program(
+    batchtest.write_lines(path("nested.mlir"), [NESTED])))
+numbers_of = {name: i for i, (name, _, _) in enumerate(nested.model.variants())}
+fields = [[], []]
+fields[numbers_of["pair"]] = [values(I64, [1], [0])]
+fields[numbers_of["word"]] = [values(I64, [1], [3])]
+for what, text, root, lists in [
+        ("a node of another type", "argument 'p': node 0 is a Word, expected a Pair", 0,
+         values(I64, [0], [], [[0, 0], [0]])),
+        ("no offsets", "argument 'l' contains lists of lists, so it requires offsets", 1,
+         values(I64, [1, 2], [3, 4]))]:
+    refused("refuse " + what, text, lambda: nested.session().run(c_api.inputs(
+        1, [values(I64, [1], [root]), lists, values(F32, [1, 2], [0.0, 0.0])],
+        c_api.nodes([0, 2], [numbers_of["word"], numbers_of["pair"]], fields))))
 
 # --- instances without results ----------------------------------------------------------
 

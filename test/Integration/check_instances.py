@@ -445,6 +445,10 @@ def check_errors():
     fails("an unknown level", "expected 'auto', 'block', 'cluster' or 'device'",
           "batch-compile", model, "--strategy=replicate", "--level=warp", "-o",
           os.path.join(scratch, "x.so"))
+    fails("a trace of a device", "tracing is not supported on devices, which run a whole "
+          "mini-batch in one launch; omit --trace or use --device=cpu", "batch-run", model,
+          "--strategy=replicate", "--device=emulator", "--inputs=" + good,
+          "--trace=" + os.path.join(scratch, "trace"), *given)
     fails("recursion", "fib.mlir:...: error: strategy 'replicate' does not support this "
           "call; it only supports recursion", "batch-compile",
           batchtest.model("fib"), "--strategy=replicate", "-o", os.path.join(scratch, "x.so"))
