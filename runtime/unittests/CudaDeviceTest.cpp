@@ -10,6 +10,8 @@
 #include "batch-runtime/Watchdog.h"
 
 #include <cstring>
+#include <functional>
+#include <tuple>
 
 using namespace batchrt;
 using namespace batchrt::cuda;
@@ -465,6 +467,65 @@ TEST_F(Cuda, KernelsThatFail) {
                  device->isDone());
   cuda.results["cuStreamQuery"] = CUDA_ERROR_LAUNCH_TIMEOUT;
   EXPECT_MESSAGE("on a GPU that drives a display", device->isDone());
+}
+
+TEST_F(Cuda, ErrorsNameTheOperation) {
+  auto fails = [&](const char *function, const char *doing, const auto &call) {
+    SCOPED_TRACE(function);
+    cuda.results[function] = CUDA_ERROR_UNKNOWN;
+    EXPECT_MESSAGE(concat("the GPU failed while ", doing, " (CUDA error 999"),
+                   call());
+    cuda.results.erase(function);
+  };
+  const std::pair<const char *, const char *> opening[] = {
+      {"cuDeviceGetCount", "counting GPUs"},
+      {"cuDeviceGet", "opening the GPU"},
+      {"cuDeviceGetName", "reading the GPU's name"},
+      {"cuDeviceTotalMem_v2", "reading the size of the GPU's memory"},
+      {"cuDeviceGetAttribute", "reading the GPU's properties"},
+      {"cuDevicePrimaryCtxRetain", "opening the GPU"},
+      {"cuCtxSetCurrent", "choosing the GPU"},
+      {"cuStreamCreate", "creating a stream"},
+      {"cuMemHostAlloc", "allocating pinned memory"}};
+  for (auto [function, doing] : opening)
+    fails(function, doing, [] { openCudaDevice(); });
+
+  open();
+  LaunchShape plain, shared, clusters;
+  shared.sharedBytes = 100000;
+  clusters.clusterSize = 2;
+  char bytes[8];
+  const uint64_t memory = device->allocate(8, "a test");
+  const DeviceEvent event = device->createEvent();
+  const std::tuple<const char *, const char *, std::function<void()>> calls[] =
+      {{"cuMemAlloc_v2", "allocating memory",
+        [&] { device->allocate(8, "a test"); }},
+       {"cuMemcpyDtoHAsync_v2", "copying from the GPU",
+        [&] { device->copyOut(bytes, memory, 8); }},
+       {"cuStreamCreate", "creating a stream", [&] { device->createStream(); }},
+       {"cuModuleGetFunction", "looking up the kernel",
+        [&] { device->load(code); }},
+       {"cuFuncGetAttribute", "reading the kernel's properties",
+        [&] { device->residentBlocks(kernel, shared); }},
+       {"cuFuncSetAttribute", "reserving shared memory",
+        [&] { device->residentBlocks(kernel, shared); }},
+       {"cuOccupancyMaxActiveBlocksPerMultiprocessor",
+        "counting resident blocks",
+        [&] { device->residentBlocks(kernel, plain); }},
+       {"cuOccupancyMaxActiveClusters", "counting resident clusters",
+        [&] { device->residentBlocks(kernel, clusters); }},
+       {"cuFuncSetAttribute", "allowing large clusters",
+        [&] { device->maxClusterSize(kernel, plain); }},
+       {"cuOccupancyMaxPotentialClusterSize", "finding the largest cluster",
+        [&] { device->maxClusterSize(kernel, plain); }},
+       {"cuEventCreate", "creating an event", [&] { device->createEvent(); }},
+       {"cuEventRecord", "recording an event", [&] { device->record(event); }},
+       {"cuEventQuery", "querying an event",
+        [&] { device->hasHappened(event); }},
+       {"cuEventElapsedTime", "reading the time",
+        [&] { device->microseconds(event, event); }}};
+  for (const auto &[function, doing, call] : calls)
+    fails(function, doing, call);
 }
 
 TEST_F(Cuda, Events) {

@@ -117,6 +117,32 @@ TEST(RunExplanation, SharedSteps) {
   EXPECT_TRUE(contains(explanation.text(), "at barriers: 50 % of the time"));
 }
 
+// The text states how control flow ran.
+TEST(RunExplanation, ControlFlow) {
+  const Descriptor single(R"({"kernels": [{"name": "k"}],
+    "replicate": {"bytes": 0, "tasks": 1, "capacity": 4, "loops": []}})");
+  StepTime shared = step(0, 2, 2);
+  shared.isShared = true;
+  const std::string several =
+      RunExplanation(single, 3, 2, {shared, step(0, 1, 1)}, {}).text();
+  EXPECT_TRUE(contains(several,
+                       "all workers ran instances together, up to 3 at once\n"))
+      << several;
+  EXPECT_TRUE(contains(
+      several, "each worker ran its own instances, one after another\n"));
+  EXPECT_TRUE(
+      contains(RunExplanation(single, 1, 2, {shared}, {}).text(),
+               "all workers ran each instance together, one after another\n"));
+  const Descriptor waits(R"({"kernels": [{"name": "k"}], "waits": true})");
+  RunCounters counters;
+  counters.tasks = 2;
+  counters.flushes = 1;
+  counters.waits = 3;
+  EXPECT_TRUE(contains(
+      RunExplanation(waits, 3, 1, {step(0, 2, 3)}, counters).text(),
+      "2 tasks in 1 batch at 1 flush; instances waited 3 times in total\n"));
+}
+
 TEST(RunExplanation, Hints) {
   Trial trial("lanes", "0\n1\n");
   const Descriptor &descriptor = trial.object.descriptor();
