@@ -177,6 +177,24 @@ def test_unsupported(function, arguments, error, text):
         batch.vmap(batch.function(function))(arguments)
 
 
+def test_data_without_annotation():
+    with raises(TypeError, "an argument of type Tree requires an annotation; write `def f(tree: "
+                "Tree)`, or pass a batch.forest"):
+        batch.vmap(lambda tree: 1)(TREES)
+
+
+def test_data_of_all_instances():
+    with raises(ValueError, "in_axes=None is unsupported for an argument of type Tree, which "
+                "differs between instances; use in_axes=0"):
+        batch.vmap(mirror, in_axes=None)(TREES)
+
+
+def test_object_of_data_type():
+    with raises(TypeError, "data type Tree has no objects of its own; call a variant: Tree.Leaf, "
+                "Tree.Node"):
+        Tree(1)
+
+
 def gives_list(r: Rose):
     return r.below
 

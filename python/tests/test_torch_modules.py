@@ -216,6 +216,13 @@ class Selects(nn.Module):
         return x[x > 0]
 
 
+class Makes(nn.Module):
+    def forward(self, x):
+        n = x.sum().int().item()
+        torch._check(n >= 0)
+        return torch.arange(n).sum() + x
+
+
 class Asks(nn.Module):
     def forward(self, x):
         return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x * 2, (x,))
@@ -251,6 +258,8 @@ FOUR = torch.zeros(4)
     (Draws, FOUR, batch.LoweringError, place_in(Draws) + ": aten.rand generates random"),
     (lambda: nn.Dropout().train(), FOUR, batch.LoweringError, "module.eval()"),
     (Selects, FOUR, batch.LoweringError, place_in(Selects) + ": aten."),
+    (Makes, FOUR, batch.LoweringError, "aten.arange returns a tensor whose shape depends on "
+     "values, which is not supported; compute with masks (torch.where)"),
     (Asks, FOUR, batch.LoweringError, "jax.lax.cond"),
     (Counts, FOUR, batch.LoweringError, "changes its buffer 'count'"),
     (lambda: nn.BatchNorm1d(4).train(), torch.zeros(2, 4), batch.LoweringError,
@@ -279,7 +288,7 @@ FOUR = torch.zeros(4)
     (lambda: nn.Linear(4, 2).double(), FOUR.double(), batch.LoweringError,
      "jax_enable_x64"),
 ], ids=["condition", "transform", "random_numbers", "dropout_in_training",
-        "shape_that_depends_on_values", "torch_cond", "changed_buffer",
+        "shape_that_depends_on_values", "range_of_values", "torch_cond", "changed_buffer",
         "statistics_in_training", "indices_of_maximum", "complex_numbers",
         "example_of_other_size", "example_with_gradient", "meta_parameter",
         "average_of_partial_windows", "maximum_of_partial_windows", "overlapping_windows",

@@ -41,7 +41,7 @@ def test_list_in_itself():
 
 
 def test_string():
-    with pytest.raises(TypeError):
+    with raises(TypeError, "expected an array as an argument, got the string 'text'"):
         batch.vmap(jnp.sin)("text")
 
 
@@ -70,6 +70,12 @@ def test_axis_name():
 def test_invalid_axes(options, error, text):
     with raises(error, text):
         batch.vmap(lambda v: v + 1, **options)(x)
+
+
+def test_axis_of_rows():
+    rows = batch.Ragged.of([numpy.ones(2, "f")])
+    with raises(ValueError, "in_axes=1 is unsupported for a batch.Ragged; use in_axes=0"):
+        batch.vmap(jnp.sum, in_axes=1)(rows)
 
 
 def test_result_of_all_instances_of_an_empty_batch():

@@ -152,6 +152,16 @@ TEST(Parameters, Errors) {
   EXPECT_MESSAGE("parameter 'a' has shape [2,?], but random:SEED supports only "
                  "an unknown first extent",
                  BoundParameters(unknown, {"random:1"}));
+  Descriptor narrow(R"({
+    "parameters": [{"name": "a", "shape": [1], "dtype": "i32"}]})");
+  const int64_t large = int64_t(1) << 40;
+  EXPECT_MESSAGE(
+      "that do not fit i32",
+      BoundParameters(
+          narrow, {files.write({{"a",
+                                 DType::I64,
+                                 {1},
+                                 reinterpret_cast<const char *>(&large)}})}));
   Descriptor square(R"({
     "parameters": [{"name": "a", "shape": [2, 2]}],
     "packings": [{"parameter": 0, "packing": "panels", "n": 3, "k": 2,
@@ -274,6 +284,11 @@ TEST(Descriptor, Errors) {
     "parameters": [{"name": "a", "shape": [4, 2]}],
     "packings": [{"parameter": 0, "packing": "panels", "n": 4, "k": 2,
                   "width": 0}]})"));
+  std::string sources = "null";
+  for (int i = 0; i < 128; ++i)
+    sources += ", null";
+  EXPECT_MESSAGE("has 129 sources, but the limit is 128",
+                 Descriptor((R"({"sources": [)" + sources + "]}").c_str()));
   EXPECT_MESSAGE("kernel 'k' has an operand without a table or a source",
                  Descriptor(R"({"kernels": [
       {"name": "k", "operands": [{"kind": "gather", "cell": 1}]}]})"));

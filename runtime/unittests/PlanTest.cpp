@@ -385,6 +385,26 @@ TEST(Plan, TooManyTasksAreAnError) {
                  plan.build({recorder.finish()}, 0, tables, workers, {}));
 }
 
+TEST(Plan, TooManyKernelsForAPolicyAreAnError) {
+  std::string text = description, more;
+  for (int i = 0; i < TaskGraph::maxTypes; ++i)
+    more += R"({"name": "k"}, )";
+  const Descriptor descriptor(
+      text.insert(text.find(R"({"name": "start")"), more).c_str());
+  WorkerPool workers(1);
+  Tables tables(descriptor, /*reusedRowBytes=*/64);
+  Plan plan(descriptor);
+  plan.setPolicy(Policy::Greedy, {});
+  tables.clear(1);
+  std::vector<BatchQueue> queues(descriptor.kernels.size());
+  BatchContext context = {};
+  context.queues = queues.data();
+  EXPECT_MESSAGE(
+      "the program has 4099 kernels, but the limit of this policy is "
+      "4096; use --policy=depth",
+      plan.build({&context}, 0, tables, workers, {}));
+}
+
 TEST(Plan, WrongRecordsAreErrors) {
   const Descriptor descriptor(description);
   WorkerPool workers(1);

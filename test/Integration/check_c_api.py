@@ -485,6 +485,8 @@ for what, text, change in [
 for what, text, change in [
         ("a number of nodes", "the number of nodes -1 is out of range; expected 0 to 2147483647",
          lambda nodes: setattr(nodes, "count", -1)),
+        ("no nodes", " is out of range, because instance 0 has no nodes",
+         lambda nodes: setattr(nodes, "count", 0)),
         ("null variants", "the instances, variants or fields of the nodes are null",
          lambda nodes: setattr(nodes, "variants", None)),
         ("null fields", "the fields of variant 'leaf' are null",
@@ -497,7 +499,7 @@ checks.expect("trees after that", same(tree_session, wanted))
 
 NESTED = """
 rec.adt @Pair { rec.variant @pair(part: !rec.adt<@Word>) }
-rec.adt @Word { rec.variant @word(index: index) }
+rec.adt @Word arity 1 { rec.variant @word(words: !rec.list<!rec.adt<@Word>>) }
 func.func @main(%p: !rec.adt<@Pair> {batch.name = "p"},
                 %l: !rec.list<!rec.list<index>> {batch.name = "l"},
                 %x: tensor<2xf32> {batch.name = "x"})
@@ -509,17 +511,19 @@ func.func @main(%p: !rec.adt<@Pair> {batch.name = "p"},
 nested = checks.run("compile nested arguments", lambda: Program(
     batchtest.write_lines(path("nested.mlir"), [NESTED])))
 numbers_of = {name: i for i, (name, _, _) in enumerate(nested.model.variants())}
-fields = [[], []]
-fields[numbers_of["pair"]] = [values(I64, [1], [0])]
-fields[numbers_of["word"]] = [values(I64, [1], [3])]
-for what, text, root, lists in [
-        ("a node of another type", "argument 'p': node 0 is a Word, expected a Pair", 0,
-         values(I64, [0], [], [[0, 0], [0]])),
-        ("no offsets", "argument 'l' contains lists of lists, so it requires offsets", 1,
-         values(I64, [1, 2], [3, 4]))]:
+none = values(I64, [0], [], [[0, 0], [0]])
+for what, text, root, words, lists in [
+        ("a node of another type", "argument 'p': node 0 is a Word, expected a Pair", 0, [], none),
+        ("no offsets", "argument 'l' contains lists of lists, so it requires offsets", 3, [],
+         values(I64, [1, 2], [3, 4])),
+        ("two words", "node 2 has 2 children of Word, but the model declares arity 1", 3, [0, 1],
+         none)]:
+    fields = [[], []]
+    fields[numbers_of["pair"]] = [values(I64, [1], [2])]
+    fields[numbers_of["word"]] = [values(I64, [len(words)], words, [[0, 0, 0, len(words)]])]
     refused("refuse " + what, text, lambda: nested.session().run(c_api.inputs(
         1, [values(I64, [1], [root]), lists, values(F32, [1, 2], [0.0, 0.0])],
-        c_api.nodes([0, 2], [numbers_of["word"], numbers_of["pair"]], fields))))
+        c_api.nodes([0, 4], 3 * [numbers_of["word"]] + [numbers_of["pair"]], fields))))
 
 # --- instances without results ----------------------------------------------------------
 
