@@ -576,7 +576,10 @@ TEST(TreeInputs, Errors) {
   EXPECT_INPUT_ERROR(labeled, "(2147483648 (1 a) (2 b))",
                      "the label 2147483648 is too large");
   Reader numbers(manyArguments);
-  EXPECT_INPUT_ERROR(numbers, "(1 a)", "give its arguments as JSON lines");
+  EXPECT_INPUT_ERROR(numbers, "(1 a)",
+                     "contains bracketed trees, which require a model with "
+                     "exactly one argument, an ADT value; give the model's "
+                     "arguments as JSON lines");
 }
 
 TEST(Inputs, BatchesAndLimit) {

@@ -107,7 +107,7 @@ TEST(ObjectSeal, OtherFilesAreErrors) {
   library[offsetof(Elf64_Ehdr, e_machine) + 1] = 0;
   EXPECT_MESSAGE("' was compiled for an unknown architecture (ELF number 243), "
                  "but this machine is ",
-                 CompiledObject::open(folder.write("cuda.so", seal())));
+                 CompiledObject::open(folder.write("riscv.so", seal())));
   BatchObject object = {};
   object.abiVersion = BATCH_ABI_VERSION;
   EXPECT_MESSAGE("the object is damaged: it has no descriptor; recompile the "

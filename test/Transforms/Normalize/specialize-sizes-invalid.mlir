@@ -43,7 +43,7 @@ module attributes {batch.sizes = {D = 512 : index, H = 256 : index}} {
 
 // -----
 
-// expected-error @+1 {{sizes 'D' and 'H' are 1009 and 2018 in types}}
+// expected-error @+1 {{sizes 'D' and 'H' are ambiguous: their values in types are 1009 and 2018, and one is 1 to 8 times the other; choose a different value for one, such as {H = [1009 : index, 2018 : index]}}}
 module attributes {batch.sizes = {D = [1009 : index, 64 : index], H = [2018 : index, 256 : index]}} {
 }
 
