@@ -322,8 +322,9 @@ static const State::Step *findStep(const State &state,
   return nullptr;
 }
 
-/// Returns true if the steps `first` and `second` from a state can be swapped.
-/// The search then follows only the other order.
+/// Returns true if the steps `first` and `second` from a state can be swapped
+/// and the search follows only the other order, in which the smaller batch
+/// comes first.
 bool Search::isSwapped(const State &from, const State::Step &first,
                        const State::Step &second) const {
   if (first.batch < second.batch)

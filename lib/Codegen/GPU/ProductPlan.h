@@ -87,8 +87,8 @@ struct ProductPlan {
     int64_t stride = 0;          ///< bytes from one row to the next
   };
 
-  /// Creates the plan. A row takes at most `rowBytes` bytes, or as many as it
-  /// needs if `rowBytes` is 0.
+  /// Creates the plan for rows that have space for `rowBytes` bytes in each
+  /// round, or for all bytes that they need if `rowBytes` is 0.
   ProductPlan(const StagePlan &plan, const Stage &stage,
               batch::Precision precision, int64_t rowBytes = 0);
 

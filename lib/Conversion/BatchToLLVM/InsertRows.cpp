@@ -151,7 +151,8 @@ void batch::placeInserts(func::FuncOp function) {
         remark::missed(invoke.getLoc(), name)
             << ("unbatched code copies argument #" + Twine(number.getInt()) +
                 " of kernel @" + kernel.getSymName() +
-                ", because its row may have other readers")
+                ", because its row may have other readers or was not created "
+                "by a kernel")
                    .str();
     }
     if (llvm::any_of(placed, [](int64_t operand) { return operand >= 0; }))

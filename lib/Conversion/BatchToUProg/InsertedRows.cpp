@@ -106,7 +106,8 @@ InsertedRows::InsertedRows(func::FuncOp function) : flow(function) {
       } else {
         remark::missed(invoke.getLoc(), name)
             << "copies " + argument +
-                   ", because its row may have other readers";
+                   ", because its row may have other readers or was not "
+                   "created by a kernel";
       }
     }
   });

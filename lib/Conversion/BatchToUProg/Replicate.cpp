@@ -59,9 +59,11 @@ static void runSets(OpBuilder &builder, Location loc, uprog::ProgramOp program,
                        ValueRange{first, size});
 }
 
-/// Creates the program for a mini-batch. If instances do not run in sets, each
-/// unit runs the same number of instances, and all units together run the
-/// remaining ones.
+/// Creates the program for a mini-batch. If there is a program for sets,
+/// several instances run in sets. Otherwise, each unit runs the same number of
+/// instances, and all units together run the remaining ones. If the program for
+/// one unit or the program for all units is missing, the other one runs all
+/// instances.
 static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(entry->getBlock());

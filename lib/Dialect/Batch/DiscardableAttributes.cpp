@@ -36,8 +36,14 @@ static bool isUnitOfFunction(Operation *op, Attribute attr) {
 static bool isBytesOfFunction(Operation *op, Attribute attr) {
   return isa<FunctionOpInterface>(op) && isa<IntegerAttr>(attr);
 }
-static bool isDictionaryOfFunction(Operation *op, Attribute attr) {
-  return isa<FunctionOpInterface>(op) && isa<DictionaryAttr>(attr);
+static bool isLaunchOfFunction(Operation *op, Attribute attr) {
+  auto launch = dyn_cast<DictionaryAttr>(attr);
+  return isa<FunctionOpInterface>(op) && launch &&
+         launch.getAs<StringAttr>("kernel") &&
+         launch.getAs<StringAttr>("executor") &&
+         launch.getAs<IntegerAttr>("block_size") &&
+         launch.getAs<IntegerAttr>("cluster_size") &&
+         launch.getAs<IntegerAttr>("shared_bytes");
 }
 static bool isDictionaryOfVariant(Operation *op, Attribute attr) {
   auto names = dyn_cast<DictionaryAttr>(attr);
@@ -88,7 +94,9 @@ static const KnownAttribute kOperationAttributes[] = {
      "a dictionary that maps fields of a variant to tables"},
     {kSourceAttr, isDictionaryOfVariant,
      "a dictionary that maps fields of a variant to sources"},
-    {kLaunchAttr, isDictionaryOfFunction, "a dictionary on a function"},
+    {kLaunchAttr, isLaunchOfFunction,
+     "a dictionary on a function, with the strings 'kernel' and 'executor' and "
+     "the integers 'block_size', 'cluster_size' and 'shared_bytes'"},
     {kEmulatedAttr, isBytesOfFunction, "an integer on a function"},
     {kAddedBytesAttr, isBytesOfDevice, "an integer on a gpu.module"},
     {kPolicyAttr, isPolicyOfModule, "a #batch.policy attribute on a module"},

@@ -352,14 +352,22 @@ LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
     static const std::array<StringRef, 8> integers = {
         "bytes",        "tasks",      "capacity",   "set_bytes",
         "member_bytes", "node_bytes", "node_cells", "node_values"};
-    return facts && isa<ModuleOp>(op) && llvm::all_of(integers, isInteger) &&
-                   facts.getAs<ArrayAttr>("loops") &&
-                   facts.getAs<DictionaryAttr>("kernel_loops")
+    auto loops = facts ? facts.getAs<ArrayAttr>("loops") : nullptr;
+    auto kernels =
+        facts ? facts.getAs<DictionaryAttr>("kernel_loops") : nullptr;
+    auto isString = [](NamedAttribute entry) {
+      return isa<StringAttr>(entry.getValue());
+    };
+    return isa<ModuleOp>(op) && loops && kernels &&
+                   llvm::all_of(integers, isInteger) &&
+                   llvm::all_of(loops, llvm::IsaPred<StringAttr>) &&
+                   llvm::all_of(kernels, isString)
                ? success()
                : op->emitOpError("'uprog.instances' must be a dictionary on a "
                                  "module, with the integers '")
                      << llvm::join(integers, "', '")
-                     << "', an array 'loops' and a dictionary 'kernel_loops'";
+                     << "', an array 'loops' and a dictionary 'kernel_loops', "
+                        "both of strings";
   }
   return op->emitOpError("attribute '")
          << name << "' is not supported on operations";

@@ -309,9 +309,9 @@ LogicalResult Linearizer::convertCall(func::CallOp call, OpBuilder &builder) {
   return success();
 }
 
-/// Returns true for code that computes the same tensors for all instances. The
-/// inspector needs such code only for tensors that tasks compute once, because
-/// these have handles.
+/// Returns true for code that computes the same tensors for all instances and
+/// that the inspector does not need. Returns false for tasks that run once,
+/// because their tensors have handles.
 bool Linearizer::isSharedCode(Operation *op) const {
   return op->getNumResults() > 0 &&
          !isa<rec::RecDialect, BatchDialect>(op->getDialect()) &&

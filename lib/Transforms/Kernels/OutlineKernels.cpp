@@ -533,8 +533,8 @@ LogicalResult Outliner::outlineBlock(Block *block) {
   return success();
 }
 
-/// Erases ops that were outlined or copied into kernels and have no uses.
-/// Copied ops may have lost operands by now.
+/// Erases ops that are in kernels and have no uses. Looks up groups, because
+/// isTensorOp() requires operands, and a copied op may have lost some.
 void Outliner::eraseDead(Block *block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
     if (op.use_empty() && groups.contains(&op))

@@ -115,7 +115,7 @@ func.func @ends(%x: tensor<4xf32>) -> (tensor<4xf32>, i64)
 // CHECK-NEXT:    uprog.site @put(%{{.*}}, %[[LAST]], %{{.*}}) into(%[[OTHER]])
 
 // REMARK: remark: [Passed] Inserts | {{.*}}inserts into the row of argument #1 of kernel @put
-// REMARK: remark: [Missed] Inserts | {{.*}}copies argument #1 of kernel @put, because its row may have other readers
+// REMARK: remark: [Missed] Inserts | {{.*}}copies argument #1 of kernel @put, because its row may have other readers or was not created by a kernel
 batch.kernel @put(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %i: index)
     -> (tensor<8x4xf32> {batch.in_place = 1 : i64}) {
   %next = tensor.insert_slice %x into %cache[%i, 0] [1, 4] [1, 1]

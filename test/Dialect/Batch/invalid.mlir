@@ -598,6 +598,11 @@ func.func private @f() attributes {batch.inspector = 1 : i64}
 
 // -----
 
+// expected-error @+1 {{'func.func' op 'batch.kernel_launch' must be a dictionary on a function, with the strings 'kernel' and 'executor' and the integers 'block_size', 'cluster_size' and 'shared_bytes'}}
+func.func private @f() attributes {batch.kernel_launch = {kernel = "k", executor = "device", block_size = 64 : i64, shared_bytes = 0 : i64}}
+
+// -----
+
 // expected-error @+1 {{'func.func' op 'batch.policy' must be a #batch.policy attribute on a module}}
 func.func private @f() attributes {batch.policy = #batch.policy<greedy>}
 

@@ -60,6 +60,12 @@ func.func private @f() attributes {uprog.cluster_size = 8 : i64}
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op 'uprog.instances' must be a dictionary on a module, with the integers 'bytes', 'tasks', 'capacity', 'set_bytes', 'member_bytes', 'node_bytes', 'node_cells', 'node_values', an array 'loops' and a dictionary 'kernel_loops'}}
+// expected-error @+1 {{'builtin.module' op 'uprog.instances' must be a dictionary on a module, with the integers 'bytes', 'tasks', 'capacity', 'set_bytes', 'member_bytes', 'node_bytes', 'node_cells', 'node_values', an array 'loops' and a dictionary 'kernel_loops', both of strings}}
 module attributes {uprog.instances = {bytes = 8 : i64, loops = []}} {
+}
+
+// -----
+
+// expected-error @+1 {{an array 'loops' and a dictionary 'kernel_loops', both of strings}}
+module attributes {uprog.instances = {bytes = 8 : i64, tasks = 1 : i64, capacity = 1 : i64, set_bytes = 0 : i64, member_bytes = 0 : i64, node_bytes = 0 : i64, node_cells = 0 : i64, node_values = 0 : i64, loops = [1 : i64], kernel_loops = {}}} {
 }
