@@ -299,8 +299,9 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
                     << "plan " << number << ", task " << task;
               }
         }
-        // Each plan has up to 20 tasks, and few rows of earlier plans are still
-        // needed. The two tables share their rows.
+        // A part runs 60 plans of up to 20 tasks. At most 11 rows of a plan
+        // remain live, and 6 rows in all are pinned. The two tables share their
+        // rows.
         EXPECT_LT(tables.slots(), 2 * parts * 80);
       }
     }
@@ -370,57 +371,62 @@ TEST(Plan, NumbersOfTasksAreUsedAgain) {
     }
 }
 
+namespace {
+/// Plan of the records of one worker.
+struct WorkerPlan {
+  explicit WorkerPlan(const std::string &text = description)
+      : descriptor(text.c_str()), plan(descriptor) {
+    tables.clear(1);
+  }
+  void build(BatchContext *context) {
+    plan.build({context}, 0, tables, workers, {});
+  }
+
+  const Descriptor descriptor;
+  WorkerPool workers{1};
+  Tables tables{descriptor, /*reusedRowBytes=*/64};
+  Plan plan;
+};
+} // namespace
+
 TEST(Plan, TooManyTasksAreAnError) {
-  const Descriptor descriptor(description);
-  WorkerPool workers(1);
-  Tables tables(descriptor, /*reusedRowBytes=*/64);
-  Plan plan(descriptor);
-  tables.clear(1);
-  tables.setNumbers(0, 100, 105);
+  WorkerPlan trial;
+  trial.tables.setNumbers(0, 100, 105);
   Recorder recorder(100);
   recorder.startPlan();
   for (int64_t i = 0; i < 6; ++i)
     recorder.record(Start, {i});
   EXPECT_MESSAGE("a worker inspected 6 tasks, but the limit is 5",
-                 plan.build({recorder.finish()}, 0, tables, workers, {}));
+                 trial.build(recorder.finish()));
 }
 
 TEST(Plan, TooManyKernelsForAPolicyAreAnError) {
   std::string text = description, more;
   for (int i = 0; i < TaskGraph::maxTypes; ++i)
     more += R"({"name": "k"}, )";
-  const Descriptor descriptor(
-      text.insert(text.find(R"({"name": "start")"), more).c_str());
-  WorkerPool workers(1);
-  Tables tables(descriptor, /*reusedRowBytes=*/64);
-  Plan plan(descriptor);
-  plan.setPolicy(Policy::Greedy, {});
-  tables.clear(1);
-  std::vector<BatchQueue> queues(descriptor.kernels.size());
+  WorkerPlan trial(text.insert(text.find(R"({"name": "start")"), more));
+  trial.plan.setPolicy(Policy::Greedy, {});
+  std::vector<BatchQueue> queues(trial.descriptor.kernels.size());
   BatchContext context = {};
   context.queues = queues.data();
   EXPECT_MESSAGE(
       "the program has 4099 kernels, but the limit of this policy is "
       "4096; use --policy=depth",
-      plan.build({&context}, 0, tables, workers, {}));
+      trial.build(&context));
 }
 
 TEST(Plan, WrongRecordsAreErrors) {
-  const Descriptor descriptor(description);
-  WorkerPool workers(1);
-  Tables tables(descriptor, /*reusedRowBytes=*/64);
-  Plan plan(descriptor);
-  tables.clear(1);
+  WorkerPlan trial;
   Recorder recorder(0);
   recorder.startPlan();
   recorder.record(Start, {1});
   recorder.records[Start][0] |= (TaskQueue::maxDepth + 1) << 32;
   EXPECT_MESSAGE("the mini-batch has a dependence chain of more than 8388606 "
                  "tasks; use smaller inputs",
-                 plan.build({recorder.finish()}, 0, tables, workers, {}));
+                 trial.build(recorder.finish()));
   ++recorder.context.numTasks;
   EXPECT_MESSAGE("the object recorded 1 tasks, but counted 2",
-                 plan.build({recorder.finish()}, 0, tables, workers, {}));
+                 trial.build(recorder.finish()));
 }
 
 TEST(Plan, ResultsOfOneGroupHaveTheSameSiblings) {

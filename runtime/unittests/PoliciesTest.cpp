@@ -153,8 +153,8 @@ TEST(Policies, ShortestCommonSupersequence) {
 TEST(Policies, ShareOfTasksThatRan) {
   TaskGraph graph;
   graph.numTypes = 4;
-  // Tasks of type d in both networks prevent the sufficient condition from
-  // deciding.
+  // Both networks have tasks of type 2, which prevent the sufficient condition
+  // from deciding.
   std::vector<int32_t> before;
   for (int half = 0; half < 2; ++half) {
     int32_t inner = half, output = 1 - half;

@@ -195,7 +195,12 @@ TEST(Stream, WhatDoesNotFit) {
   expectInvalid(batchStreamPut(trial.stream, nullptr),
                 "the stream or the inputs are null");
   expectInvalid(trial.put({1, 2, 3}), "the stream has space for 2 instances, "
-                                      "not for 3; take results first");
+                                      "not for 3; take results first, or put "
+                                      "fewer instances");
+  const BatchInputs negative = {-1, nullptr, nullptr};
+  expectInvalid(batchStreamPut(trial.stream, &negative),
+                "the number of instances -1 is out of range; expected 0 to "
+                "2147483647");
   const BatchInputs none = {1, nullptr, nullptr};
   expectInvalid(batchStreamPut(trial.stream, &none),
                 "instances of a stream require arguments and must not have "
@@ -281,8 +286,8 @@ TEST(Stream, CancelledAndForked) {
     const bool isRefused = trial.put({1}) == BATCH_STATUS_INVALID &&
                            std::string(batchLastError()) ==
                                "the stream belongs to another "
-                               "process; start a new stream in this "
-                               "process";
+                               "process; open a new session and a new "
+                               "stream in this process";
     batchStreamFree(trial.stream);
     ::_exit(isRefused ? 0 : 1);
   }

@@ -123,7 +123,8 @@ TEST_F(Tool, Policies) {
 TEST_F(Tool, FindsDifferences) {
   std::string out = folder.file("out");
   fails(broken + random + "--check-unbatched --outputs=" + out,
-        "batched and unbatched results differ: output 'root' of instance 1");
+        "batched results differ from unbatched results: output 'root' of "
+        "instance 1");
   EXPECT_NE(access(out.c_str(), F_OK), 0);
   succeeds(broken + random + "--check-unbatched=1e-5", "the same");
 }

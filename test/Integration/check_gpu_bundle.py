@@ -82,7 +82,7 @@ with open(os.path.join(scratch, "results.svg")) as file:
 code, text = call(bundle, "--models=treelstm_nary", "--parts=models", "--add",
                   "--tolerance=1e-12", "--no-peers", *flags)
 checks.expect("results beyond the tolerance are an error", code == 1 and
-              "FAILED: batch-run: error: batched and unbatched results differ" in text, text)
+              "FAILED: batch-run: error: batched results differ from unbatched results" in text, text)
 with open(os.path.join(scratch, "results.json")) as file:
     checks.equal("--add keeps what was there", len(json.load(file)["results"]),
                  len(record["results"]))
@@ -139,7 +139,7 @@ code, text, record = hour("--parts=times")
 checks.expect("other bits are wrong", code == 1 and
               "WRONG: treelstm_nary 16 f32: other bits in " in text, text)
 checks.expect("so are results beyond the tolerance", "WRONG: treelstm_nary 16 f32, device, 4 "
-              "compared: wrong: batch-run: error: batched and unbatched results differ" in text,
+              "compared: wrong: batch-run: error: batched results differ from unbatched results" in text,
               text)
 os.remove(os.path.join(os.path.dirname(bundle), wrong["object"]))
 code, text, record = hour("--parts=times")

@@ -75,7 +75,7 @@ struct Flags {
   cl::opt<std::string> chip{
       "chip", cl::cat(category),
       cl::desc("Generate code for this GPU chip: sm_80, sm_90, ... (default: "
-               "the oldest possible one)")};
+               "the oldest one that can run the model)")};
   cl::opt<int64_t> sharedMemory{
       "shared-memory", cl::init(-1), cl::cat(category), cl::value_desc("bytes"),
       cl::desc("Use at most this much shared memory of a GPU block for "
@@ -129,8 +129,9 @@ struct Flags {
                "another architecture)")};
   cl::opt<unsigned> level{
       "O", cl::Prefix, cl::init(1), cl::cat(category),
-      cl::desc("Run LLVM passes: 0 (none), 1 (cleanup only, the default), 2 or "
-               "3 (all passes of that level, with longer compilation)")};
+      cl::desc("Run LLVM passes: 0 (none), 1 (those that generated code needs, "
+               "the default), 2 or 3 (all passes of that level, with longer "
+               "compilation)")};
   cl::opt<batch::Sanitizer> sanitize{
       "sanitize", cl::init(batch::Sanitizer::None), cl::cat(category),
       cl::desc("Instrument the code with this sanitizer: 'address' or "

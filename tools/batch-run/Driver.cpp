@@ -342,9 +342,10 @@ int Driver::run() {
   // Errors follow the report; main() checks whether the flush failed.
   std::fflush(stdout);
   if (report.difference)
-    std::fprintf(stderr,
-                 "batch-run: error: batched and unbatched results differ: %s\n",
-                 report.difference->c_str());
+    std::fprintf(
+        stderr,
+        "batch-run: error: batched results differ from unbatched results: %s\n",
+        report.difference->c_str());
   for (const std::string &failure : report.failures)
     std::fprintf(stderr, "batch-run: error: %s\n", failure.c_str());
   if (report.unexpected)

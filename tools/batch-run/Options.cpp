@@ -57,8 +57,9 @@ RUNNING
                             number of each kernel)
   --reuse-rows=BYTES        reuse rows of at least BYTES per task after their last
                             read (default: 1024)
-  --stack-size=BYTES        set the stack size for recursive calls, such as 64M or
-                            1G (default: 256M); unused stack takes no memory
+  --stack-size=BYTES        set the stack size for recursive calls, with an
+                            optional suffix K, M or G (default: 256M); unused
+                            stack takes no memory
   --max-steps=N             limit each instance to N steps (default: no limit).
                             Steps are rounds of loops and recursive calls; in
                             lockstep, blocks; with strategy replicate, rounds
@@ -75,7 +76,8 @@ RUNNING
                             as can run at the same time; emulator: 4, or two
                             clusters)
   --watchdog=SECONDS        abort if a GPU kernel makes no progress for SECONDS
-                            (0: never; default: 10; emulator: 0)
+                            (0: never; default: 10, or 0 in the emulator, which
+                            detects hangs itself)
   --policy=P                use policy P to pick the next batch (default: the
                             policy in the model, or else depth). Results are
                             bit-identical with every policy. P is one of

@@ -226,8 +226,9 @@ typedef struct BatchUnit {
   char *own;    ///< buffers of the instances that the unit runs by itself, and
                 ///< on a device the steps of all its tasks
   char *common; ///< buffers of the instances that all units run together, up to
-                ///< the descriptor's `capacity` at once. If the capacity is
-                ///< more than one, `setBytes` bytes precede this address
+                ///< the descriptor's `capacity` at once. `setBytes` bytes
+                ///< precede this address if the capacity and the number of
+                ///< instances are both more than one
   int64_t numInstances;
   int64_t maxRounds; ///< maximum number of rounds of an instance
   int64_t *ends;     ///< for each instance: 0 for success, or the 1-based

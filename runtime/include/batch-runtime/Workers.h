@@ -70,8 +70,8 @@ public:
   template <class Body>
   void forEachPart(int64_t parts, const Body &body);
   /// Waits at a barrier of all workers; writes before it are visible to all
-  /// after it. In a job, every worker must call this equally often, unless one
-  /// leaves. Returns false if all workers have to leave.
+  /// after it. May be called only in a job. Every worker must call this equally
+  /// often, unless one leaves. Returns false if all workers have to leave.
   bool barrier(int worker) {
     if (isSerial)
       return !mayLeave();

@@ -25,8 +25,8 @@ struct BatchStream {
   bool isOfThisProcess() const { return process == ::getpid(); }
   void checkProcess() const {
     if (!isOfThisProcess())
-      raiseInvalid("the stream belongs to another process; start a new stream "
-                   "in this process");
+      raiseInvalid("the stream belongs to another process; open a new session "
+                   "and a new stream in this process");
   }
   void put(const BatchInputs &inputs);
   int64_t take(int64_t most, const BatchArray *outputs, int64_t *numbers,
@@ -148,9 +148,13 @@ void BatchStream::put(const BatchInputs &inputs) {
   if (!end.empty())
     raiseEnd();
   const int64_t more = inputs.instances;
-  if (more < 0 || more > available())
+  if (more < 0)
+    raiseInvalid("the number of instances ", more,
+                 " is out of range; expected 0 to 2147483647");
+  if (more > available())
     raiseInvalid("the stream has space for ", available(),
-                 " instances, not for ", more, "; take results first");
+                 " instances, not for ", more,
+                 "; take results first, or put fewer instances");
   if (more == 0)
     return;
   if (inputs.nodes || (!inputs.arguments && !session.model->arguments.empty()))

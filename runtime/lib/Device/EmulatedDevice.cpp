@@ -134,8 +134,7 @@ protected:
     return address;
   }
   char *tryAllocateStaging(size_t bytes) override {
-    // The additional bytes allow an alignment to 256 bytes. A Buffer is aligned
-    // to 64 bytes.
+    // Device memory is aligned to 256 bytes, but a Buffer only to 64 bytes.
     Buffer buffer;
     char *base = buffer.reserve(bytes + 256, "the emulator's memory");
     char *address = reinterpret_cast<char *>(

@@ -15,7 +15,7 @@
 using namespace batchrt;
 
 namespace {
-/// State of a block, on cache lines that no other block writes.
+/// State of a block. No other block writes its cache lines or their neighbors.
 struct alignas(128) BlockUnit : BatchUnit {};
 } // namespace
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Memory of the units of a lockstep program, in one piece. On the host, the
-// memory of each unit is in one place, on cache lines that no other unit
-// writes:
+// memory of each unit is in one place. No other unit writes its cache lines or
+// their neighbors:
 //
 //   lists of lanes, costs, states | counter of instances, ends |
 //   unit 0: steps, lanes, counts, tops, stacks | unit 1: ... | ...

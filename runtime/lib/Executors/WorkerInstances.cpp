@@ -17,7 +17,8 @@ using namespace batchrt;
 
 namespace {
 
-/// State of a worker, on cache lines that no other worker writes.
+/// State of a worker. No other worker writes its cache lines or their
+/// neighbors.
 struct alignas(128) UnitState : BatchUnit {};
 
 /// Runs a program of single instances.

@@ -280,10 +280,10 @@ void RunExplanation::findHints() {
   const bool canBatch = block.capacity > block.batches;
   if (canBatch && single != block.sizes.end() &&
       2 * single->second > block.batches)
-    hintList.push_back(
-        concat(single->second, " of the ", block.batches, " batches of ",
-               block.name, ", which takes the most time, have only one of the ",
-               unit(), "; the others have finished or run other code"));
+    hintList.push_back(concat(
+        single->second, " of the ", block.batches, " batches of ", block.name,
+        ", which takes the most time, have only one of the ", unit(),
+        "; the others have finished or are elsewhere in the program"));
   else if (block.fitsCapacity && 4 * block.tasks < block.capacity)
     hintList.push_back(concat("fewer than a quarter of the ", unit(),
                               " take part in the batches of ", block.name,
