@@ -42,7 +42,8 @@ install_packages() {
         "security archive and in Debian 13 and later."
 }
 
-# choose_packages [--help] [wheel] [deb]: sets wheel and deb to 1 or 0. Without arguments, both are 1.
+# choose_packages [--help] [wheel] [deb]: sets wheel and deb to 1 or 0. Without arguments, both are
+# 1.
 choose_packages() {
   local argument
   wheel=0 deb=0

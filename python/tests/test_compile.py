@@ -218,7 +218,7 @@ def test_cache_that_is_removed_repeatedly(monkeypatch):
         raise FileNotFoundError
 
     monkeypatch.setattr("batch.runtime.compiler._take", take)
-    with raises(batch.CompileError, "another process keeps clearing"):
+    with raises(batch.CompileError, "set $XDG_CACHE_HOME to another directory"):
         batch.compile(LOOP)
 
 

@@ -1,7 +1,7 @@
 """Expands a jaxpr to the primitives that are lowered.
 
-Calls are inlined, and keys are replaced with their words. If the jaxlib passes reject an equation,
-a rule expresses it in terms of other primitives. A rule is a function of arrays that is traced in
+Calls are inlined, and keys are replaced with their words. Rules express equations that the jaxlib
+passes reject in terms of other primitives. A rule is a function of arrays that is traced in
 place of the equation. The traced equations are expanded in turn.
 """
 

@@ -44,7 +44,7 @@ def _answer(question):
     if frame is None or any(source is None or source[0] is not frame for source in found):
         raise LoweringError(
             f"{user_location()}Python code cannot compare the length of a list that a function "
-            "constructs, or the row counts of lists from different functions; compare "
+            "constructs, or row counts that belong to different functions; compare "
             "list.length in jnp.where or lax.cond")
     question.sources = {name: key for name, (_, key) in zip(question.names, found)}
     return frame.answer(question)

@@ -53,8 +53,8 @@ class Thread:
     """Reads an iterator, whose next() may block indefinitely, in a separate thread.
 
     The thread reads no more than want() allows. It uses the caller's context variables and JAX
-    options. `stream` is a weak reference to a stream. The thread wakes the stream when the first
-    element becomes available.
+    options. `stream` is a weak reference to a stream. The thread wakes the stream whenever an
+    element becomes available after none was.
     """
 
     def __init__(self, elements):

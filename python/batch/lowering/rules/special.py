@@ -200,8 +200,8 @@ def _igammac(a, x):
 def _gamma_slope(a, x, factor, near_factor):
     """Returns the derivative, with respect to a, of the parts of the lower function.
 
-    The derivative is multiplied by `factor`. If x is near a, the factor exp(-y^2) of the derivative
-    is replaced with `near_factor`.
+    The derivative is multiplied by `factor`, except near a. There, `near_factor` replaces both
+    `factor` and the factor exp(-y^2) of the derivative.
     """
     is_wrong = (x < 0) | (a <= 0) | jnp.isnan(a) | jnp.isnan(x)
     is_edge = is_wrong | (x == 0)
