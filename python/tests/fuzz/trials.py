@@ -7,6 +7,7 @@ repeats some trials, and must not grow any more.
 import argparse
 import collections
 import contextlib
+import ctypes
 import faulthandler
 import gc
 import json
@@ -25,12 +26,31 @@ SECONDS = 60  # for one trial
 _MANY = 5000  # trials of a long run
 
 
-def _state():
-    """Returns the resources that this process uses."""
-    gc.collect()
+class _Allocations(ctypes.Structure):
+    """Struct mallinfo2 of the C library."""
+    _fields_ = [(name, ctypes.c_size_t) for name in
+                ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks",
+                 "fordblks", "keepcost")]
+
+
+def _address_space():
+    """Returns the bytes of address space that this process uses."""
     with open("/proc/self/statm") as file:
-        size = int(file.read().split()[1]) * resource.getpagesize()
-    return {"bytes": size, "blocks": sys.getallocatedblocks(),
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def _state():
+    """Returns the resources that this process uses.
+
+    The bytes are those that callers of malloc have not freed. Resident memory also contains free
+    memory, whose amount varies from run to run.
+    """
+    gc.collect()
+    count = ctypes.CDLL(None).mallinfo2
+    count.restype = _Allocations
+    allocations = count()
+    return {"bytes": allocations.uordblks + allocations.hblkhd,
+            "address space": _address_space(), "blocks": sys.getallocatedblocks(),
             "files": len(os.listdir("/proc/self/fd")),
             "threads": len(os.listdir("/proc/self/task"))}
 
@@ -58,7 +78,7 @@ class Trials:
         self.start, self.make, self.after = start, make, after
         self.repeated, self.passes = repeated, passes
         self.repeated_of_many = repeated_of_many or repeated
-        self.most = {"bytes": 256 << 10} | (most or {})
+        self.most = {"bytes": 64 << 10, "address space": 256 << 10} | (most or {})
 
     def main(self):
         """Runs the command: the sweep, one of its workers, or the process that repeats trials."""
@@ -182,7 +202,7 @@ class Trials:
                             (done.returncode, len(states)), (0, self.passes)):
             print(done.stderr[-3000:])
             return
-        # Caches are full after half of the passes. In the other half, the allocator requests large
+        # Caches are full after half of the passes. In the second half, the allocator requests large
         # regions in some passes, possibly in most of them. A leak grows in every pass, so the check
         # compares the lower quartile.
         half = self.passes // 2
@@ -203,8 +223,7 @@ class Trials:
     def _begin(self):
         faulthandler.enable()
         self.start()
-        with open("/proc/self/statm") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
+        used = _address_space()
         resource.setrlimit(resource.RLIMIT_AS, (used + self.memory, used + self.memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
