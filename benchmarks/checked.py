@@ -47,7 +47,7 @@ def compare(found, wanted, decisions, margins=None):
         mine = {name: numpy.asarray(value) for name, value in mine.items()}
         if not all(numpy.array_equal(mine[name], ours[name]) for name in decisions):
             if not margins or margins[i] > CLOSE:
-                raise ValueError("instance %d: other decisions" % i)
+                raise ValueError("instance %d: decisions differ from those of Batch" % i)
             close += 1
             continue
         error = max([error] + [difference(mine[name], ours[name]) for name in ours
@@ -65,8 +65,8 @@ class Worker:
             return {"missing": True}
         self.described = models.MODELS[model]
         self.model = self.peer.Model(model, tensors.read_tensors(params), sizes)
-        self.chosen = {}  # by form and batch
-        self.known = []   # margins
+        self.chosen = {}  # the fastest setting, by form and batch
+        self.known = []   # margins of the first instances
         return {}
 
     def margins(self, count):

@@ -80,7 +80,8 @@ EmptySteps::EmptySteps(const CompiledObject &object,
   bindForms(parameters);
 }
 
-/// Kernels may read parameters before their first step.
+/// Copies parameters to the device, because kernels may read them before their
+/// first step.
 void EmptySteps::bindForms(const BoundParameters &parameters) {
   size_t count = descriptor.packings.size(), bytes = count * 8 + 256;
   for (size_t f = 0; f < count; ++f)
@@ -147,11 +148,11 @@ static void measure(const CompiledObject &object,
     // Only executor `device` uses the barrier that all blocks share.
     int64_t wanted = launch.executor == "device" ? steps - 1 : 0;
     if (withBarriers.barriers - withoutBarriers.barriers != wanted)
-      raise(steps, " steps met ",
-            withBarriers.barriers - withoutBarriers.barriers, " times, not ",
-            wanted);
+      raise("block 0 arrived at ",
+            withBarriers.barriers - withoutBarriers.barriers, " barriers in ",
+            steps, " steps; expected ", wanted);
     if (i < 0)
-      continue; // a warm-up
+      continue; // the first run is a warm-up
     auto perStep = [&](double more, double fewer) {
       return (more - fewer) * 1e3 / (steps - 1);
     };

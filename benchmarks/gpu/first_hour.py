@@ -56,7 +56,7 @@ sys.dont_write_bytecode = True
 import run as measuring  # noqa: E402
 
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
-# The model that is profiled, one of part `times`.
+# The model that is profiled. It is one of the models of part `times`.
 PROFILED = "treelstm_nary"
 SECTIONS = ("SpeedOfLight", "WarpStateStats", "SourceCounters", "LaunchStats")
 HOT = 40  # number of instructions listed in a profile
@@ -190,7 +190,7 @@ class Hour:
             except Exception as error:
                 code, errors = 0, "%s\n%r" % (errors, error)
                 facts["state"] = "wrong"
-        elif code is not None and self.watch.end:  # otherwise stop() ended it
+        elif code is not None and self.watch.end:  # otherwise stop() ended the command
             facts["state"] = "wrong"
         elif own:
             facts["state"] = "killed"
@@ -328,8 +328,8 @@ def answers(hour):
 
 class WithResults(Job):
     """A program whose results are stored as a hash. It is timed at a batch size, or its results
-    are compared with those of the unbatched code. No run does both, because it would also time
-    the unbatched code."""
+    are compared with those of the unbatched code. No run does both, because such a run would
+    also time the unbatched code."""
 
     def __init__(self, hour, program, limit, batch=None, runs=None):
         name = "%s, %s" % (program["name"], "batch %d" % batch if batch else
@@ -340,8 +340,8 @@ class WithResults(Job):
         Job.__init__(self, name, hour.batch_run(
             program, "--limit=%d" % limit, "--outputs=" + path, "--json", *more,
             *hour.patience(5)), 40, read_results(path))
-        # The results of the jobs in a row have the same bits. Programs with the same kernel share
-        # a row.
+        # Jobs with the same value of `row` have results with the same bits. Programs with the same
+        # kernel share a row.
         self.row = program.get("row", program["name"]), limit
 
 
@@ -459,7 +459,7 @@ def profile(hour):
 
 
 def middle_one(hour, program):
-    """Returns the number of the input of median length; 0 for random inputs."""
+    """Returns the index of the input of median length; 0 for random inputs."""
     path = next(option.split("=")[1] for option in program["options"]
                 if option.startswith("--inputs="))
     if path.startswith("random:"):
@@ -648,7 +648,8 @@ def parse(bundle):
     options = parser.parse_args()
     unknown = set(options.parts) - set(PARTS)
     if unknown:
-        parser.error("unknown part: " + ", ".join(sorted(unknown)))
+        parser.error("unknown part: %s; expected one of %s" % (
+            ", ".join(sorted(unknown)), ", ".join(PARTS)))
     if options.device != bundle["device"]:
         parser.error("the objects of this bundle are for --device=" + bundle["device"])
     options.batches = [1, 4] if options.quick or bundle["instances"] < 64 else [1, 10, 64]

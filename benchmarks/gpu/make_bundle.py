@@ -20,12 +20,12 @@ The folder contains:
 A bundle for the emulator is small and serves to try out the scripts.
 
 --first-hour adds first_hour.py and its additional programs (programs.py): golden cases of all
-models if ../shared/cases exists, products on tensor cores, and models with control of their own.
-Then the default is --sizes=256, and --models accepts the names of all of these.
+models if ../shared/cases exists, products on tensor cores, and models whose control does not
+follow a structure. Then the default is --sizes=256, and --models accepts the names of all of these.
 
 Does not build the compiler: run scripts/check first. Compiles BATCH_JOBS models at a time
 (default: 2). Leaves out models that do not compile, and reports an error at the end. Lists the
-files. More than 50 MB are an error.
+files. A folder of more than 50 MB is an error.
 """
 
 import argparse
@@ -62,7 +62,7 @@ MODULES = {"batchtest.py": "test/Integration/batchtest.py",
 
 
 def build_tools(folder):
-    """Builds the runtime's tools, for any Linux with the same or a newer glibc."""
+    """Builds the runtime's tools, for any Linux whose glibc is not older than this one."""
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DBATCH_BUILD_TESTS=OFF",
                "-DBATCH_BENCHMARK_TOOLS=ON", "-DBoost_USE_STATIC_LIBS=ON",
                "-DCMAKE_EXE_LINKER_FLAGS=-static-libstdc++ -Wl,--gc-sections"]
@@ -181,8 +181,8 @@ def compile_objects(work, options):
 
 
 def add_estimates(models, options):
-    """Adds the times that work.py estimates for the kernels of executor `device`, by batch
-    size."""
+    """Adds to each model the times that work.py estimates for the kernels of executor
+    `device`, by batch size."""
     import work
     batches = [batch for batch in (1, 4, 10, 64) if batch <= options.instances]
     of = argparse.Namespace(blocks=0, precision="f32", chip=options.chip,
@@ -250,12 +250,13 @@ def parse():
     options.sizes = options.sizes or ([16] if small else [256] if options.first_hour
                                       else [256, 512])
     options.instances = options.instances or (4 if small else 64)
-    # The emulator runs 8 blocks, which is fewer than a cluster of 16 has.
+    # The emulator runs 8 blocks, too few for a cluster of 16.
     options.executors = options.executors or [
         name for name in programs.EXECUTORS if name != "cluster-16" or not small]
     unknown = set(options.executors) - set(programs.EXECUTORS)
     if unknown:
-        parser.error("unknown executor: " + ", ".join(sorted(unknown)))
+        parser.error("unknown executor: %s; expected one of %s" % (
+            ", ".join(sorted(unknown)), ", ".join(programs.EXECUTORS)))
     options.length = options.length or (6 if small else 100)
     options.measured = [model for model in everything
                         if not options.models or model in options.models]

@@ -8,11 +8,11 @@
 
 Builds nothing: run scripts/check first. Prints tables and stores JSON. --add keeps the results
 of the file for other parts and other numbers of lanes or chains. The program is the No-U-Turn
-Sampler of nuts_gauss and nuts_logreg. The comparison follows the paper on program-counter autobatching
-(Radul et al., MLSys 2020). `program` is the paper's choice of blocks, the earliest one; the
-sampler's blocks have the order of the authors' program: the recursion, then the leaf. `masks`
-is the paper's baseline, its Algorithm 1, with the same choice. `learned` follows a table that
-was learned from 32 chains, none of which is in a measured run.
+Sampler of nuts_gauss and nuts_logreg. The comparison follows the paper on program-counter
+autobatching (Radul et al., MLSys 2020). `program` is the paper's choice of blocks, the earliest
+one; the sampler's blocks have the order of the authors' program: the recursion, then the leaf.
+`masks` is the paper's baseline, its Algorithm 1, with the same choice. `learned` follows a table
+that was learned from 32 chains, none of which is in a measured run.
 
 utilization  of gradients on a correlated Gaussian: needed evaluations over available lanes, by
              block choice, without and with refill (then 4 chains per lane), and with masks,
@@ -29,9 +29,9 @@ speed        gradients per second of one thread on logistic regression, by numbe
              Algorithm 1; `masks, compacted`: only on lanes that take part, the gather and
              scatter of its section 2, as in our lock step); one chain at a time; and a loop
              written by hand (batch-gradient) that evaluates the same gradient for all chains,
-             at least 32, every time. All take turns; ratios are per turn, then medians. Figure 6
-             of the paper. Our time is that of the whole run, including the tree of the sampler,
-             over the gradients that it needed.
+             at least 32, every time. All programs take turns; ratios are medians of the ratios
+             per turn. Figure 6 of the paper. Our time is that of the whole run, including the tree
+             of the sampler, over the gradients that it needed.
 
 Before speeds are compared, all variants must return the same bits.
 """
@@ -51,12 +51,12 @@ import batchtest  # noqa: E402
 import posteriors  # noqa: E402
 
 CHOICES = ["work", "learned", "most", "program"]
-# Algorithm 1 runs the earliest block for which a lane waits, however long others wait.
+# Algorithm 1 runs the earliest block for which a lane waits, however long other lanes wait.
 MASKS = ["--block-choice=program", "--patience=1000000000"]
 # Number of chains from which `batch-run --learn-policy` learns.
 LEARNT = 32
 
-# For each name: options of passes, and omitted passes.
+# Maps each name to options of passes, and to the passes that are omitted.
 OPTIMIZATIONS = {
     "all on": ({}, []),
     "live-saves=false": ({"batch-recursion-to-stack": "live-saves=false"}, []),
@@ -103,7 +103,7 @@ class Sampler:
         return output
 
     def choices(self, program):
-        """Returns the options for each choice of blocks. Learns the choice "learned"."""
+        """Returns the options of batch-run for each block choice. Learns the table of "learned"."""
         table = self.path(".table")
         batchtest.run_model(
             program, self.path("-held-out.jsonl"), "--learn-policy=" + table,
@@ -128,7 +128,7 @@ class Sampler:
 
 def gradient_block(found, gradients):
     """Returns the block that lanes ran as often as the model counted gradients. Another
-    block computes the first gradient of each chain, which is not counted."""
+    block computes the first gradient of each chain, which the model does not count."""
     for block in found["blocks"]:
         if block["lane_runs"] == gradients:
             return block
@@ -209,7 +209,8 @@ def traffic(options, folder):
         found, outputs, gradients = sampler.run(sampler.lower(*given), lanes, lanes)
         reference = reference or outputs
         if outputs != reference:
-            raise batchtest.ToolError(name + " changes bits")
+            raise batchtest.ToolError(
+                "the outputs of '%s' are not bit-identical to those of the first run" % name)
         yield {"part": "traffic", "model": sampler.model, "lanes": lanes,
                "optimizations": name,
                "stack_bytes": round(found["stack_bytes"] / gradients),
@@ -234,7 +235,9 @@ def speed(options, folder):
                                                         *given)
                 reference = reference or outputs
                 if outputs != reference:
-                    raise batchtest.ToolError(way + " changes bits")
+                    raise batchtest.ToolError(
+                        "the outputs of '%s' are not bit-identical to those of the first "
+                        "run" % way)
                 block = gradient_block(found, gradients)
                 shares[way] = round(gradients / block["lane_capacity"], 4)
                 rates[way].append((gradients + chains) * 1e6 /
@@ -305,8 +308,10 @@ def main():
     options = parser.parse_args()
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
     wanted = options.parts.split(",")
-    if set(wanted) - set(parts):
-        sys.exit("parts are " + ", ".join(parts))
+    unknown = set(wanted) - set(parts)
+    if unknown:
+        sys.exit("error: unknown parts: %s; expected %s" % (
+            ", ".join(sorted(unknown)), ", ".join(parts)))
 
     record = {**batchtest.where_and_when("lockstep"),
               "peak": json.loads(batchtest.call("batch-peak", "1")),

@@ -79,7 +79,7 @@ batch.view(Tree, MadeNode)(lambda node: Tree.Node(node.left, node.right))
 
 
 def random_tree(generator, leaves, leaf, node):
-    """Makes a random tree with nested calls of a depth of a few tens."""
+    """Makes a random tree by nested calls. Their depth is a few tens."""
     if leaves == 1:
         return leaf(int(generator.integers(1000)))
     left = int(generator.integers(1, leaves))
@@ -152,7 +152,7 @@ def main():
     times = {name: [] for name in forms}
     for name, make in forms.items():
         if mapped(make()).tolist() != wanted:
-            sys.exit("FAILED: %s give other results" % name)
+            sys.exit("FAILED: the results of '%s' differ from the expected results" % name)
     gc.collect()
     for _ in range(options.rounds):
         for name, make in forms.items():

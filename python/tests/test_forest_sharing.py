@@ -1,4 +1,4 @@
-"""Nodes that occur in several places: whether they are one node, and which rows they have."""
+"""Tests whether nodes that occur in several places are one node, and which rows they have."""
 
 import numpy as np
 import pytest
@@ -105,7 +105,8 @@ def test_forest_of_another_type(join):
 
 @pytest.mark.parametrize("data", ["Graph", float], ids=["text", "float"])
 def test_forest_of_invalid_type(data):
-    with raises(TypeError, f"expected a class of batch.adt or list[...] of one, got {data!r}"):
+    with raises(TypeError, "expected a class declared with @batch.adt, or list[...] of such a "
+                f"class, got {data!r}"):
         batch.forest(data, [])
 
 

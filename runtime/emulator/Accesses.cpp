@@ -247,7 +247,7 @@ uint64_t Grid::beginAtomic(Thread &thread, const void *address, int64_t bytes,
   return access.reads ? loadBits(address, bytes) : 0;
 }
 
-/// Returns true if threads of the two blocks are in a common scope.
+/// Returns true if one scope of this kind contains both blocks.
 static bool reaches(int64_t scope, const Block &a, const Block &b) {
   return scope == BATCH_SCOPE_DEVICE || &a == &b ||
          (scope == BATCH_SCOPE_CLUSTER && a.cluster == b.cluster);
@@ -388,8 +388,8 @@ void *Grid::mapShared(Thread &thread, void *address, int64_t rank,
                 " bytes of shared memory: offset ", offset));
   if (rank < 0 || rank >= launch.clusterBlocks)
     fail(thread, where,
-         concat("maps to block ", rank, " of a cluster of ",
-                launch.clusterBlocks));
+         concat("maps to block ", rank, " of the cluster; expected 0 to ",
+                launch.clusterBlocks - 1));
   int64_t block = thread.block - thread.clusterBlock + rank;
   return shared + block * sharedStride + offset;
 }

@@ -218,14 +218,14 @@ TEST_F(ClusterTest, NoBarrierIsRace) {
 
 TEST_F(ClusterTest, WrongNeighbors) {
   expectError(4, 1, [](Gpu gpu) { readNeighbor(gpu, 0, 2); },
-              {"at map: maps to block 2 of a cluster of 2"});
+              {"at map: maps to block 2 of the cluster; expected 0 to 1"});
   expectError(4, 1, [](Gpu gpu) { readNeighbor(gpu, 40, 0); },
               {"at map: maps an address outside"});
   expectError(4, 1,
               [](Gpu gpu) {
                 gpu.storeShared(0, 0, "w");
                 clusterWait(gpu);
-                // The address is not mapped: kernels must not use the stride.
+                // Kernels must map addresses of other blocks, not compute them.
                 int32_t *other = gpu.shared(0) + (gpu.block() % 2 ? -320 : 320);
                 gpu.load(other, "direct", BATCH_SPACE_SHARED);
               },

@@ -196,7 +196,8 @@ TEST(JsonInputs, Errors) {
                      "given twice");
   EXPECT_INPUT_ERROR(reader,
                      R"({"tree": {"nodes": [["leaf", 1]], "nodes": []}})",
-                     "unexpected key 'nodes'");
+                     "unexpected key 'nodes'; expected \"nodes\" and \"root\", "
+                     "each once");
 }
 
 TEST(JsonInputs, SharedErrors) {

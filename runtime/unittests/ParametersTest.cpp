@@ -70,8 +70,8 @@ TEST(Parameters, Packings) {
 
 TEST(Parameters, Stacked) {
   Files files;
-  // B = [V; W]^T, in panels of two columns: the second has one column of V and
-  // one of W. Parameters are read in their own order.
+  // B = [V; W]^T, in panels of two columns: the second panel has one column of
+  // V and one of W. Parameters are read in their own order.
   Descriptor descriptor(R"({
     "parameters": [{"name": "W", "shape": [2, 2], "dtype": "f32"},
                    {"name": "V", "shape": [3, 2], "dtype": "f32"}],
@@ -178,7 +178,7 @@ TEST(Parameters, Random) {
   BoundParameters other(descriptor, {"random:2", 9});
   EXPECT_EQ(small.rows(0), 5);
   EXPECT_EQ(large.rows(0), 10);
-  // A row does not depend on the number of rows.
+  // The values of a row do not depend on the number of rows.
   for (int i = 0; i < 5; ++i)
     for (int j = 0; j < 3; ++j) {
       EXPECT_EQ(floatsOf(small, 0)[i * 16 + j], floatsOf(large, 0)[i * 16 + j]);
@@ -300,7 +300,8 @@ TEST(Descriptor, Errors) {
       {"name": "h", "rowBytes": 64, "block": 6}]})"));
   EXPECT_MESSAGE("malformed layout", Descriptor(R"({"groups": 1, "tables": [
       {"name": "h", "rowBytes": 64, "digits": [[0, 0, 16, 4]]}]})"));
-  EXPECT_MESSAGE("'c' next to 'h', but their slots differ",
+  EXPECT_MESSAGE("'c' next to 'h', but their groups, blocks or row sizes "
+                 "differ, or 'h' is itself next to a table",
                  Descriptor(R"({"groups": 1, "tables": [
       {"name": "h", "rowBytes": 64},
       {"name": "c", "rowBytes": 128, "nextTo": 0}]})"));

@@ -30,7 +30,8 @@ struct Graph : RunWatcher {
 };
 } // namespace
 
-// No policy changes a bit of the results with any number of inspecting workers.
+// Results are bit-identical for all policies and for any number of inspecting
+// workers.
 TEST(Session, PoliciesComputeTheSame) {
   const CompiledObject object = CompiledObject::open(fake("plain"));
   std::vector<std::string> kernels;
@@ -78,7 +79,7 @@ TEST(Session, PolicyOfAnotherProgram) {
 }
 
 /// Describes the tasks of the last run step by step. The name of a task is its
-/// place.
+/// position in the order of tasks.
 static std::string describeTasks(const Session &session) {
   const TaskOrder &order = session.plan()->order();
   const DepthScheduler &schedule = order.schedule();
@@ -179,14 +180,14 @@ static std::string findSharedRows(const Session &session) {
           char *row = step.results[r] + t * distance;
           size_t writer = writers.emplace(row, p).first->second;
           if (writer != p)
-            return concat("plans ", writer, " and ", p, " write one row");
+            return concat("plans ", writer, " and ", p, " write the same row");
         }
       }
     }
   return "";
 }
 
-// Each group of blocks has its own plan; one launch runs all plans.
+// Each group of thread blocks has its own plan, and one launch runs all plans.
 TEST(Session, PlansOfGroups) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer keeps memory of every fiber that there was, "
@@ -266,7 +267,7 @@ TEST(Session, ScheduleTime) {
         std::chrono::steady_clock::now() - begin;
     best = std::min(best, time.count() / run.session->counters().tasks);
   }
-  // Reported, not asserted: the budget is 10 ns on an idle machine.
+  // The time is reported, not asserted. The budget is 10 ns on an idle machine.
   RecordProperty("schedule_ns_per_task", std::to_string(best));
   std::printf("scheduling: %.1f ns per task\n", best);
 }

@@ -37,7 +37,7 @@ TEST(StageRows, OfTasks) {
   check(Small, mostStageRows);
   EXPECT_MESSAGE("a step of kernel 'small' has 2146435072 tasks with up to 1 "
                  "rows each, but the limit of a device is 2146435071 rows; use "
-                 "a smaller --batch",
+                 "a smaller batch (--batch)",
                  check(Small, mostStageRows + 1));
   for (int64_t kernel : {Wide, Stored, Block}) {
     check(kernel, mostStageRows / 1024);
@@ -68,7 +68,7 @@ TEST(StageRows, OfInstances) {
   info.tasks = 64;
   info.bytes = mostStageRows / 4 * 64;
   info.memberBytes = info.bytes;
-  checkInstanceRows(info, 100); // one at a time
+  checkInstanceRows(info, 100); // one instance at a time
   info.capacity = 5;
   checkInstanceRows(info, 4);
   EXPECT_MESSAGE("5 instances that run at the same time have up to "

@@ -16,7 +16,7 @@ using namespace batchrt;
 namespace {
 struct Outcome {
   int code;
-  std::string text; ///< text of both streams
+  std::string text; ///< standard output and standard error
 };
 
 Outcome tool(const std::string &arguments, const std::string &program) {
@@ -184,10 +184,11 @@ TEST_F(Tool, Errors) {
         "files instead");
   fails(std::string(FAKE_FOLDER) + "/fake_waits.so " + random +
             "--stack-size=4611686018427387904",
-        "; 0 fibers already exist, so use a smaller --batch or --max-fibers");
+        "; 0 fibers already exist; use a smaller batch (--batch) or fewer "
+        "fibers (--max-fibers)");
 }
 
-// batch-run runs the batch-compile of its own directory.
+// batch-run runs the batch-compile in its own directory.
 TEST_F(Tool, FindsTheCompiler) {
   const std::string program = folder.file("batch-run");
   const std::string compiler = folder.file("batch-compile");

@@ -21,8 +21,8 @@ for sanitizer in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
     os.environ[sanitizer] = os.environ.get(sanitizer, "") + ":allocator_may_return_null=1"
 scratch = batchtest.temporary()
 
-# A loop that a computed value ends, or that never ends, and a row of a parameter at a computed
-# index
+# A loop that ends when a computed value is small, or that never ends, and a read of a row of a
+# parameter at an index that is an input
 LOOP = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %word: i32 {batch.name = "word"},
@@ -104,7 +104,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %W: !mat {batch.shared = "W"},
   return %y : !vec
 }
 """
-# More memory than the address space
+# A tensor that is larger than the address space
 LARGE = """
 !vec = tensor<70368744177664xf32>
 func.func @main(%x: f32 {batch.name = "x"}, %i: index {batch.name = "i"})
@@ -117,7 +117,7 @@ func.func @main(%x: f32 {batch.name = "x"}, %i: index {batch.name = "i"})
 """
 
 # The second recurrence reads results of the first recurrence in the same round and in the next
-# round, even in another group of 64 rounds.
+# round, even if that round is in another group of 64 rounds.
 FORWARDED = """
 !vec = tensor<64xf32>
 !mat = tensor<64x64xf32>
@@ -141,7 +141,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %n: index {batch.name = "n"},
 """
 
 # If the loop has no rounds, its result is the table itself. Then the last insertion must not
-# write to the table, because other reads in its kernel or in a later kernel would change.
+# write to the table, because reads in the same kernel or in a later kernel would see the change.
 EMPTY = """
 !vec = tensor<64xf32>
 !table = tensor<4x64xf32>
@@ -188,7 +188,7 @@ def words(name, lengths):
 
 
 def check_bits():
-    """Checks that each way to run a batch gives the bits of the unbatched code."""
+    """Checks that each way to run a batch computes the same bits as the unbatched code."""
     sentences = words("sentences", [(5 * i) % 80 for i in range(64)])
     for name, inputs, options in (
             ("seq2seq", "random:3,64", ["--size=H=16", "--size=V=40"]),
@@ -206,8 +206,8 @@ def check_bits():
 
 
 def check_forwarding():
-    """Checks tensors that loops carry, in each order of their tasks, and without a
-    round."""
+    """Checks tensors that loops carry, for each order of the tasks of a loop, and for loops
+    without a round."""
     inputs = batchtest.write_lines(os.path.join(scratch, "rounds"), [
         json.dumps({"x": {"tensor": "x"}, "n": n}) for n in (0, 1, 63, 64, 65, 200)])
     tensors = os.path.join(scratch, "starts")
@@ -231,8 +231,8 @@ def check_forwarding():
 
 
 def check_counts():
-    """Checks that there is one barrier per round, and one per 64 rounds that run ahead, and that
-    memory does not depend on the length."""
+    """Checks that there is one barrier for each round, and one more for every 64 rounds, whose
+    products run ahead together. Also checks that memory does not depend on the number of words."""
     program = compiled("nasrnn", None, "--size=H=16", "--level=device")
     found = {}
     for length in (1, 10, 64, 65, 100, 1000, 100000) if program else ():
@@ -249,9 +249,9 @@ def check_counts():
                        for length in (10, 100000)))
         checks.equal("copies of results alone", reports[1000]["copied_bytes"],
                      reports[1]["copied_bytes"])
-    # Ten layers and 64 words: a barrier before each layer's products and before each of
-    # its rounds. In wavefront order, there is a wave for each word and for each layer except the
-    # last. The other barriers precede or follow these.
+    # With ten layers and 64 words, there is a barrier before the products of each layer, and
+    # before each round of each layer. In wavefront order, there is a wave for each word and for
+    # each layer except the last. The remaining barriers precede or follow all of these.
     for order, wanted in (("layers", 10 * 65 + 2), ("wavefront", 64 + 9 + 4)):
         program = compiled("lstm10", None, "--size=H=16", "--level=device",
                            "--order=" + order)
@@ -280,9 +280,9 @@ def check_counts():
 
 
 def check_sets():
-    """Checks that instances that run together compute only their own rows. The tasks of a
-    set are those of its instances one by one. A set has as many steps as its longest loop, or as
-    there are products on all paths."""
+    """Checks that instances that run together compute only their own rows. A set runs the same
+    tasks as its instances do one by one. A set takes as many steps as the longest loop of an
+    instance, or as there are products on all paths."""
     values = [[0.9 * (i + 1) / 24] * 16 for i in range(24)]
     tensors = os.path.join(scratch, "set")
     batchtest.write_safetensors(tensors, {
@@ -328,7 +328,7 @@ def check_sets():
 
 
 def trace_share(program):
-    """Returns the share of kernels in a trace of one worker, which never waits."""
+    """Returns the share of time in kernels in a trace of one worker, which never waits."""
     path = os.path.join(scratch, "trace1")
     run(program, "random:3,1", "--trace=" + path, threads=1, check=False)
     with open(path) as file:
@@ -338,8 +338,8 @@ def trace_share(program):
 
 
 def check_trace():
-    """Checks each worker's tasks and barriers, with the number of previous runs of a
-    kernel."""
+    """Checks the tasks and barriers of each worker in a trace, and the number of previous runs
+    of each kernel."""
     program = compiled("seq2seq", None, "--size=H=16", "--size=V=40", "--level=device")
     path = os.path.join(scratch, "trace")
     report = program and checks.run("a trace", lambda: run(
@@ -430,8 +430,8 @@ def check_errors():
               "batch-run", program, "--inputs=" + outside, "--threads=%d" % threads,
               *given)
     for option in ("--policy=greedy", "--refill", "--max-fibers=2"):
-        fails(option, option.split("=")[0] + " applies only to models that run batches, but this "
-              "model runs one instance at a time (strategy 'replicate')",
+        fails(option, option.split("=")[0] + " does not apply to this model: strategy "
+              "'replicate' records no tasks and has no lanes",
               "batch-run", program, "--inputs=" + good, option, *given)
     check_element()
     program = compiled("large", LARGE)

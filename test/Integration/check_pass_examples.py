@@ -23,8 +23,8 @@ TOKEN = re.compile(r'\.\.\.|%[\w.$-]+|#[A-Za-z_]\w*\b(?!\.)|[\w.$]+|"[^"]*"|->|\
 
 
 def tokens(code):
-    """Returns words and punctuation. Ops of dialect func have the names with which they print
-    inside of a func.func."""
+    """Returns the words and punctuation of code. Ops of dialect func have the names with which
+    MLIR prints them inside of a func.func."""
     code = re.sub(r"//.*", "", code)
     return TOKEN.findall(re.sub(r"\bfunc\.(call|return)\b", r"\1", code))
 
@@ -47,7 +47,7 @@ def pattern(code):
 
 
 def expand(code, program):
-    """Returns code without aliases of types, which the program defines."""
+    """Returns code in which the type aliases that the program defines are replaced."""
     for name, value in re.findall(r"^(!\w+) = (.*)$", program, re.M):
         code = re.sub(re.escape(name) + r"\b", lambda _: value, code)
     return code
@@ -74,7 +74,8 @@ def check_error(flag, example, program, scratch):
                 line = next(i for i, l in enumerate(file, 2) if "// error: " + text in l)
             if not re.search(r"(example\.mlir:%d:\d+|<unknown>:0): error: .*%s" % (line, re.escape(text)),
                              str(error)):
-                raise batchtest.ToolError("no error '%s' there:\n%s" % (text, error))
+                raise batchtest.ToolError(
+                    "expected error '%s' at line %d, got:\n%s" % (text, line, error))
         return
     raise batchtest.ToolError("%s takes what should be an error" % flag)
 

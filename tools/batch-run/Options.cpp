@@ -579,8 +579,8 @@ void batchrun::checkControl(const Options &options,
   const bool replicates = descriptor.replicate.has_value();
   for (const auto &[name, control] : options.given)
     if (replicates && control != Control::Traced)
-      raise(name, " applies only to models that run batches, but this model "
-                  "runs one instance at a time (strategy 'replicate')");
+      raise(name, " does not apply to this model: strategy 'replicate' records "
+                  "no tasks and has no lanes");
     else if (lockstep && control == Control::Inspected)
       raise(name, " applies only to models that run batches of tasks, but the "
                   "control flow of this model runs in lockstep");

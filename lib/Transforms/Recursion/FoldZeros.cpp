@@ -146,13 +146,13 @@ void ZeroFolder::simplify(Operation *op, const ZeroValues &zeros,
       return;
     Value init = product.getDpsInits().front();
     if (assumeFinite) {
-      report("product with a zero operand removed");
+      report("removed a product with a zero operand");
       return replaceBy(init);
     }
     if (!isComputedOnce(product, zeros, sharedness))
       return;
-    report(
-        "product with a zero operand moved out: computed once for all tasks");
+    report("separated a product with a zero operand, so that it is computed "
+           "once for all tasks");
     OpBuilder builder(op);
     auto type = cast<RankedTensorType>(init.getType());
     auto element = cast<FloatType>(type.getElementType());
@@ -243,7 +243,7 @@ static bool isOnlyCalledBy(func::FuncOp function,
          llvm::range_size(*uses) == callers.size();
 }
 
-/// Replaces arguments that are the same constant in all calls with the
+/// If an argument is the same constant in all calls, replaces it with this
 /// constant.
 static void propagateConstants(const InstanceProgram &program) {
   // Callers come first, because their operands may have become constants.

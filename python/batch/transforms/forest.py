@@ -115,10 +115,12 @@ def forest(data: DataType, values: Iterable[Any] | Forest,
 
 def _kind_of(data: DataType) -> Data | List:
     def names(text: str) -> NoReturn:
-        raise TypeError(f"expected a class of batch.adt or list[...] of one, got {text!r}")
+        raise TypeError("expected a class declared with @batch.adt, or list[...] of such a class, "
+                        f"got {text!r}")
     kind = type_of(data, names)
     if not isinstance(element_of(kind), Data):
-        raise TypeError(f"expected a class of batch.adt or list[...] of one, got {data!r}")
+        raise TypeError("expected a class declared with @batch.adt, or list[...] of such a class, "
+                        f"got {data!r}")
     return cast("Data | List", kind)
 
 
@@ -200,7 +202,7 @@ def fields_in(data, outputs):
     for one in reachable(data):
         for variant, kinds in zip(one._variants, fields_of(one)):
             for field, kind in kinds:
-                # The model uses the second name if variants declare different types.
+                # The model uses the second name if variants declare the field with different types.
                 name = f"{one.__name__}.{field}"
                 for key, known in ((name, name), (f"{variant.__name__}.{name}",
                                                   f"{variant!r}.{field}")):
@@ -245,14 +247,14 @@ class ViewReader(NodeReader):
     def _field(field, kind):
         if kind is None:
             return field
-        # The runtime uses signed integers with the same bits.
+        # For unsigned integers, the runtime uses signed integers with the same bits.
         name = getattr(element_of(kind), "name", "")
         return _Field(field.name, describe_type(kind),
                       name if name.startswith("uint") else field.dtype, field.shape,
                       field.lists, field.is_index, field.data_type)
 
     def reader(self, data, cls):
-        """Returns the way to read nodes of a class, or None if the class is not registered.
+        """Returns how to read nodes of a class, or None if the class is not registered.
 
         The result is a view's function, or a variant's name with its fields. Each field is
         a pair: its name, and the attribute of this name in the class or None.

@@ -300,7 +300,8 @@ int64_t ValueReader::list(size_t level, int64_t number, const NodeUse &use) {
   const int64_t first = forest.listSize;
   forest.listSize += end - begin;
   if (forest.listSize > INT32_MAX)
-    raiseInvalid("the lists of the mini-batch have more than 2^31 entries");
+    raiseInvalid("the lists of the mini-batch have 2^31 or more entries; run "
+                 "fewer instances at a time");
   if (forest.listPool.size() < static_cast<size_t>(forest.listSize))
     forest.listPool.resize(forest.listSize);
   for (int64_t i = begin; i < end; ++i) {
@@ -435,8 +436,8 @@ void InputReading::readArgument(size_t number) {
   reader.cells(static_cast<int64_t>(number), forest.arguments[number]);
 }
 
-/// Checks that each node belongs to an argument. Other nodes would be computed
-/// without use.
+/// Checks that each node belongs to an argument. Any other node would be
+/// computed but never used.
 void InputReading::checkUses() const {
   for (int64_t n = 0; n < forest.numNodes; ++n)
     if (!isChild[n] && !isRoot[n])

@@ -68,7 +68,7 @@ int64_t ValueBuilder::addList(const int64_t *cells, int64_t count) {
   int64_t first = static_cast<int64_t>(lists.size());
   lists.insert(lists.end(), cells, cells + count);
   if (lists.size() > INT32_MAX)
-    raise("the lists of one instance have more than 2^31 entries");
+    raise("the lists of one instance have 2^31 or more entries");
   return listCell(first, count);
 }
 
@@ -178,7 +178,8 @@ void ValueBuilder::placeNodes(Forest &forest, int64_t root) {
 void ValueBuilder::emit(Forest &forest, Node &node) {
   int64_t number = forest.numNodes++;
   if (number >= INT32_MAX)
-    raise("the mini-batch has more than 2^31 nodes; use a smaller --batch");
+    raise("the mini-batch has 2^31 or more nodes; use a smaller batch "
+          "(--batch)");
   forest.variants.push_back(static_cast<uint8_t>(node.variant->number));
   for (size_t c = 0; c < forest.cells.size(); ++c) {
     int64_t cell = 0;
@@ -191,7 +192,7 @@ void ValueBuilder::emit(Forest &forest, Node &node) {
   node.placed = number;
 }
 
-/// Translates a raw cell whose nodes are all placed.
+/// Translates a raw cell whose nodes have all been placed in the forest.
 int64_t ValueBuilder::placeCell(Forest &forest, const Type &type, int64_t cell,
                                 TensorCell where) {
   switch (type.kind) {
@@ -205,8 +206,8 @@ int64_t ValueBuilder::placeCell(Forest &forest, const Type &type, int64_t cell,
     int64_t length = listLength(cell), first = forest.listSize;
     forest.listSize += length;
     if (forest.listSize > INT32_MAX)
-      raise("the lists of the mini-batch have more than 2^31 entries; use a "
-            "smaller --batch");
+      raise("the lists of the mini-batch have 2^31 or more entries; use a "
+            "smaller batch (--batch)");
     forest.listPool.resize(forest.listSize);
     for (int64_t i = 0; i < length; ++i) {
       int64_t entry =

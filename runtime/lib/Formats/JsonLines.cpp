@@ -74,7 +74,7 @@ struct Events : nlohmann::json_sax<json> {
   }
 };
 
-/// Keys of the outer object of a line, up to the first unknown one.
+/// Keys of the outer object of a line, up to the first unknown key.
 struct TopKeys : Events {
   std::set<std::string> known, keys;
   int64_t depth = 0;
@@ -117,13 +117,13 @@ private:
     };
     Kind kind;
     const Type *type;   ///< type of the value
-    size_t base;        ///< position of its first cell on the stack of values
-    int64_t column = 0; ///< position where it begins
+    size_t base;        ///< index of the frame's first cell in `values`
+    int64_t column = 0; ///< column where the value begins
     const Variant *variant = nullptr;
     int64_t scope = -1;    ///< Shared, Nodes: scope in which references are
                            ///< looked up
-    int64_t pending = -1;  ///< Arguments: the number of the argument; Shared: 0
-                           ///< root, 1 nodes; Reference: its scope
+    int64_t pending = -1;  ///< Arguments: number of the argument; Shared: 0 for
+                           ///< root, 1 for nodes; Reference: its scope
     int64_t root = -1;     ///< Shared
     bool hasNodes = false; ///< Shared
     int64_t result = -1;   ///< Reference, Tensor
@@ -135,7 +135,8 @@ private:
     raise(where, column(), ": ", concat(parts...));
   }
   int64_t column() const { return tokenStart - text + 1; }
-  /// Finds the beginning of the current event's token, after the last token.
+  /// Finds the beginning of the current event's token, after the previous
+  /// token.
   void mark(bool number = false) {
     const char *from = previous;
     while (from < reached && (*from == ' ' || *from == '\t' || *from == ',' ||
@@ -626,7 +627,9 @@ bool InstanceParser::key(string_t &name) {
       return true;
     }
   }
-  error("unexpected key '", name, "'");
+  error("unexpected key '", name, "'; expected ",
+        frame.kind == Frame::Shared ? "\"nodes\" and \"root\", each once"
+                                    : "no other key");
 }
 
 bool InstanceParser::end_object() {
@@ -739,7 +742,7 @@ void batchrt::parseJsonInstance(const Descriptor &descriptor, const char *begin,
     builder.finishInstance(forest, line);
   } catch (const Error &error) {
     std::string message = error.what();
-    // Errors of references contain their column.
+    // Errors in references already contain the column.
     if (message.rfind(where, 0) == 0)
       throw;
     raise(where, "1: ", message);

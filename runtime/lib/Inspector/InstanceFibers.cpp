@@ -48,7 +48,8 @@ InstanceFibers::FiberState &InstanceFibers::take(int64_t instance,
       all.emplace_back(code ? options.branchStackSize : options.stackSize);
     } catch (const Error &error) {
       raise(error.what(), "; ", alive,
-            " fibers already exist, so use a smaller --batch or --max-fibers");
+            " fibers already exist; use a smaller batch (--batch) or fewer "
+            "fibers (--max-fibers)");
     }
     list.push_back(&all.back());
   }
@@ -119,7 +120,7 @@ void InstanceFibers::fail(int64_t instance) {
   at(instance).hasFailed = true;
   if (!part.owner.descriptor().separable) {
     part.known.forgetBegun();
-    hasStored = true; // other instances may begin its calls
+    hasStored = true; // other instances may begin the calls that it had begun
   }
 }
 
@@ -148,8 +149,8 @@ void InstanceFibers::listFrameRows(std::vector<int64_t> &handles) const {
       }
 }
 
-/// Resumes the parked fibers from number `first` on, as long as this stores new
-/// results.
+/// Resumes the parked fibers from index `first` on if new results have been
+/// stored. Repeats this as long as the fibers store new results.
 void InstanceFibers::advanceStored(size_t first) {
   while (parked.size() > first && std::exchange(hasStored, false)) {
     const std::vector<FiberState *> ready(parked.begin() + first, parked.end());

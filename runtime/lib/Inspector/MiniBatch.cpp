@@ -163,7 +163,8 @@ void MiniBatch::growNodes(int64_t wanted) {
   if (wanted <= capacity)
     return;
   if (wanted > INT32_MAX)
-    raise("the mini-batch has more than 2^31 nodes; use a smaller --batch");
+    raise("the mini-batch has 2^31 or more nodes; use a smaller batch "
+          "(--batch)");
   capacity = std::max<int64_t>({wanted, 2 * capacity, 1024});
   loaded->variants.resize(capacity);
   for (std::vector<int64_t> &column : loaded->cells)
@@ -176,8 +177,8 @@ void MiniBatch::growList(int64_t wanted) {
   if (wanted <= capacity)
     return;
   if (wanted > INT32_MAX)
-    raise("the lists of the mini-batch have more than 2^31 entries; use a "
-          "smaller --batch");
+    raise("the lists of the mini-batch have 2^31 or more entries; use a "
+          "smaller batch (--batch)");
   loaded->listPool.resize(std::max<int64_t>({wanted, 2 * capacity, 1024}));
   refresh();
 }
@@ -256,7 +257,7 @@ void MiniBatch::checkIndices(const std::vector<int64_t> &instances) {
   if (!object.entry().unbatched)
     raise(describeIndex(error));
   // The unbatched code finds the first failed check of an instance. Units
-  // cannot find it, and lanes may compute results that they drop.
+  // cannot find this check, and lanes may compute results that they drop.
   for (int64_t instance : instances)
     runUnbatched(instance);
   context().failures.clear();

@@ -469,7 +469,8 @@ void Descriptor::checkTable(const TableInfo &table) const {
     if (owner.nextTo >= 0 || owner.group != table.group ||
         owner.block != table.block || owner.rowBytes != table.rowBytes)
       raise("the descriptor has table '", table.name, "' next to '", owner.name,
-            "', but their slots differ");
+            "', but their groups, blocks or row sizes differ, or '", owner.name,
+            "' is itself next to a table");
   }
   bool malformed = table.elements.run < 1;
   for (const ElementLayout::Digit &digit : table.elements.digits)

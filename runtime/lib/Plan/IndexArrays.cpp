@@ -102,7 +102,8 @@ void IndexArrays::layOut(const TaskOrder &order) {
         if (array.entries > INT32_MAX)
           raise("the mini-batch has ", array.entries,
                 " rows in an operand of kernel '", descriptor.kernels[k].name,
-                "', but the limit is 2147483647; use a smaller --batch");
+                "', but the limit is 2147483647; use a smaller batch "
+                "(--batch)");
         array.offsets = bytes;
         bytes += align64((tasks + steps) * 4);
       }
@@ -115,7 +116,7 @@ void IndexArrays::layOut(const TaskOrder &order) {
 }
 
 /// Converts the row counts of the next ragged operand, which belongs to
-/// `kernel`, to places. Returns the sum of the counts.
+/// `kernel`, to the positions of the rows. Returns the sum of the counts.
 int64_t IndexArrays::placeRaggedRows(const TaskOrder &order, int64_t kernel) {
   const DepthScheduler &schedule = order.schedule();
   for (int64_t p = 0; p < order.numParts(); ++p)
@@ -142,7 +143,7 @@ int64_t IndexArrays::placeRaggedRows(const TaskOrder &order, int64_t kernel) {
 namespace {
 /// Computes Tables::row() for many handles of one type and part. Handles of
 /// tasks and of sources mix unpredictably, so the code does not branch on them.
-/// `Slots` returns the slot of a place in the part.
+/// `Slots` maps the index of a task in the part to its slot.
 template <class Slots>
 class RowFinder {
 public:
@@ -193,8 +194,8 @@ public:
     writeRows(kernel, info, rows,
               [&](auto entry) { forEachCell(kernel, info.cell, entry); });
   }
-  /// Writes a ragged operand, and the ends of the tasks' rows. `where` contains
-  /// the beginnings of the rows of each step.
+  /// Writes a ragged operand, and the ends of the tasks' rows. `where`
+  /// specifies where the rows of each step begin.
   void write(int64_t kernel, const OperandInfo &info, char *rows,
              int32_t *offsets, const RaggedRows *where) const {
     writeRows(kernel, info, rows, [&](auto entry) {
@@ -237,7 +238,7 @@ void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
   for (int64_t s = part.sorter.kernelSteps(kernel); s < end; ++s) {
     const int32_t *records = part.sorter.order() + steps[s].begin;
     const int64_t first = s, at = places[s].begin;
-    // Include the next steps if no other part is between them.
+    // Include the steps that follow with no tasks of other parts in between.
     while (s + 1 < end &&
            places[s + 1].begin - at == steps[s + 1].begin - steps[first].begin)
       ++s;
@@ -247,8 +248,8 @@ void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
   }
 }
 
-/// Calls `body` with a function that maps places of the part to their slots in
-/// a table. Without a table, the function returns 0.
+/// Calls `body` with a function that maps the index of a task in the part to
+/// its slot in a table. Without a table, the function returns 0.
 template <class Body>
 void IndexArrays::PartWriter::withSlots(int table, const Body &body) const {
   if (table < 0)
@@ -363,7 +364,8 @@ void IndexArrays::fill(const TaskOrder &order, const Tables &tables,
   const RaggedRows *next = ragged[number].steps.data();
   for (size_t k = 0; k < arrays.size(); ++k) {
     int64_t steps = part.sorter.kernelSteps(k + 1) - part.sorter.kernelSteps(k);
-    // The records of a constant task share its entries, which one part writes.
+    // All records of a constant task share its entries. Only one part writes
+    // them.
     if (descriptor.kernels[k].constant && hasEarlierRecord(order, number, k))
       continue;
     for (size_t o = 0; o < arrays[k].size() && steps != 0; ++o) {
@@ -407,7 +409,7 @@ void IndexArrays::makeOperand(const TaskOrder &order, const Tables &tables,
     to->base = base;
     to->rows = rows;
     to->offsets = info.ragged ? offsets : nullptr;
-    // The next step of the kernel continues here.
+    // The entries of the kernel's next step follow.
     rows += entries * bytes;
     offsets += count + 1;
   }

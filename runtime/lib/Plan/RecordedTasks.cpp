@@ -17,7 +17,7 @@ RecordedTasks::RecordedTasks(const Descriptor &descriptor)
 }
 
 /// Calls `body(part, kernel, task, record)` for each record. `task` is the
-/// number of its task in the graph.
+/// number of the record's task in the graph.
 template <class Body>
 void RecordedTasks::forEachRecord(const Body &body) const {
   const int64_t parts = static_cast<int64_t>(contexts.size());
@@ -50,7 +50,7 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
   }
   if (tasks > INT32_MAX)
     raise("the mini-batch has ", tasks,
-          " tasks, but the limit is 2147483647; use a smaller --batch");
+          " tasks, but the limit is 2147483647; use a smaller batch (--batch)");
   graph.types.resize(tasks);
   graph.operandBegin.assign(tasks + 1, 0);
   // A task often reads another through several operands, such as h and c of an
@@ -77,7 +77,8 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
   });
   if (reads > INT32_MAX)
     raise("the tasks of the mini-batch have ", reads,
-          " operands, but the limit is 2147483647; use a smaller --batch");
+          " operands, but the limit is 2147483647; use a smaller batch "
+          "(--batch)");
   for (int64_t task = 0; task < tasks; ++task)
     graph.operandBegin[task + 1] += graph.operandBegin[task];
   graph.operands.resize(reads);

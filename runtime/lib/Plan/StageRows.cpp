@@ -27,7 +27,7 @@ static void check(const KernelInfo &kernel, int64_t count, const char *what,
   if (count > mostStageRows / rows)
     raise("a step of kernel '", kernel.name, "' has ", count, " ", what,
           " with up to ", rows, " rows each, but the limit of a device is ",
-          mostStageRows, " rows; use a smaller --batch");
+          mostStageRows, " rows; use a smaller batch (--batch)");
 }
 
 void batchrt::checkStageRows(const Descriptor &descriptor,
@@ -60,5 +60,5 @@ void batchrt::checkInstanceRows(const ReplicateInfo &info, int64_t instances) {
           concurrent == 1 ? " instance has"
                           : " instances that run at the same time have",
           " up to ", rows, " rows, but the limit of a device is ",
-          mostStageRows, " rows; use a smaller --batch");
+          mostStageRows, " rows; use a smaller batch (--batch)");
 }

@@ -149,7 +149,7 @@ void Tables::keep(int64_t handle, int32_t epoch) {
   if (epoch == HeldRows::pinned)
     pin(handle);
   for (int group = 0; hasHeld && group < descriptor.groups; ++group)
-    // A slot of -1 means that the task has no results there.
+    // A slot of -1 means that the task has no results in the group.
     if (isHeld[group])
       if (const int32_t slot = slotsOf(part, group).keep(place); slot >= 0)
         heldRows(group)->read(slot + (handle >> 56), epoch);
@@ -197,7 +197,7 @@ void Tables::reserveRows() {
     int64_t rows = groupRows[table.group];
     if (rows > INT32_MAX)
       raise("the mini-batch needs ", rows, " rows of table '", table.name,
-            "', but the limit is 2147483647; use a smaller --batch");
+            "', but the limit is 2147483647; use a smaller batch (--batch)");
     totalSlots += rows;
     if (memoryOf[t] != static_cast<int>(t))
       continue;

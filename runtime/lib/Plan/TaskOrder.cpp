@@ -65,7 +65,7 @@ void TaskOrder::collectQueues(Part &part) const {
   const int64_t most = std::min<int64_t>(part.limit - part.begin, INT32_MAX);
   if (part.numTasks() > most)
     raise("a worker inspected ", part.numTasks(), " tasks, but the limit is ",
-          most, "; use a smaller --batch");
+          most, "; use a smaller batch (--batch)");
   int64_t recordedTasks = 0;
   part.queues.resize(descriptor.kernels.size());
   for (size_t k = 0; k < part.queues.size(); ++k) {
@@ -89,7 +89,7 @@ void TaskOrder::checkSize() {
       scheduler.kernelBegin(static_cast<int64_t>(descriptor.kernels.size()));
   if (taskCount > INT32_MAX)
     raise("the mini-batch has ", taskCount,
-          " tasks, but the limit is 2147483647; use a smaller --batch");
+          " tasks, but the limit is 2147483647; use a smaller batch (--batch)");
   // Handles cannot store a greater depth, so handles of deeper tasks would be
   // wrong.
   for (const DepthStep &step : scheduler.steps())

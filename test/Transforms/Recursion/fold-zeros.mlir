@@ -3,8 +3,8 @@
 // RUN: batch-opt %s --rec-fold-zeros --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: batch-opt %s --rec-fold-zeros=assume-finite --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=REMOVED
 
-// A product of a parameter with zeros is computed once and added: the sum has
-// the bits of the product that starts from %wx. With finite values it is %wx.
+// The product of a parameter and zeros is computed once for all tasks and added to %wx. The sum is
+// bit-identical to the product whose initial value is %wx. If values are finite, the result is %wx.
 
 // CHECK-LABEL: func.func @product(
 // CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[W:.*]]: tensor<4x4xf32> {{.*}}, %[[U:.*]]: tensor<4x4xf32> {{.*}}, %[[B:.*]]: tensor<4xf32>
@@ -23,8 +23,8 @@ func.func @product(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"},
     -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant dense<0.0> : tensor<4xf32>
   %wx = linalg.matvec ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%b : tensor<4xf32>) -> tensor<4xf32>
-  // WHY-DAG: :[[# @LINE + 2]]:{{.*}} FoldZeros {{.*}}"product with a zero operand moved out: computed once for all tasks"
-  // REMOVED: :[[# @LINE + 1]]:{{.*}} FoldZeros {{.*}}"product with a zero operand removed"
+  // WHY-DAG: :[[# @LINE + 2]]:{{.*}} FoldZeros {{.*}}"separated a product with a zero operand, so that it is computed once for all tasks"
+  // REMOVED: :[[# @LINE + 1]]:{{.*}} FoldZeros {{.*}}"removed a product with a zero operand"
   %a = linalg.matvec ins(%U, %zero : tensor<4x4xf32>, tensor<4xf32>) outs(%wx : tensor<4xf32>) -> tensor<4xf32>
   return %a : tensor<4xf32>
 }
@@ -53,8 +53,8 @@ func.func @stays(%M: tensor<4x4xf32>, %U: tensor<4x4xf32> {batch.shared = "U"},
 // -----
 
 // Zeros are followed through shape ops, sums, choices and reductions, and
-// through products with other values only if infinity is excluded. A gate that
-// only a zero needs is removed with this zero.
+// through products with other values only if infinity is excluded. A gate
+// whose only use is a product with zeros is removed with this product.
 
 // CHECK-LABEL: func.func @follow(
 // CHECK: %[[GATE:.*]] = math.tanh
@@ -88,8 +88,8 @@ func.func @follow(%x: tensor<4xf32>, %bit: i1,
 
 // -----
 
-// Other reductions of zeros, and sums with other start values, are not zero. A
-// sum over zeros is its start value if values are finite.
+// A reduction of zeros that is no sum, or whose start value is not zero, does not
+// count as zero. A sum over zeros is its start value if values are finite.
 
 // CHECK-LABEL: func.func @reductions(
 // CHECK: linalg.reduce
@@ -157,7 +157,7 @@ func.func @start(%l: !rec.adt<@List>, %U: tensor<4x4xf32> {batch.shared = "U"}) 
 // -----
 
 // An argument that is the same constant in all calls becomes the constant. No
-// level needs a copy then.
+// level of the recursion is copied.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -195,7 +195,7 @@ func.func @same(%t: !rec.adt<@Tree>, %U: tensor<4x4xf32> {batch.shared = "U"}) -
 
 // -----
 
-// Code that the entry does not reach may pass something else.
+// Code that the entry does not reach may pass another value.
 
 // CHECK-LABEL: func.func private @helper(
 // CHECK-NEXT: math.tanh %arg0
