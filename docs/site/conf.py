@@ -1,4 +1,4 @@
-"""Sphinx configuration of the documentation pages, with which scripts/site calls Sphinx."""
+"""Sphinx configuration of the documentation pages, for scripts/site."""
 
 import os
 import re
@@ -24,7 +24,7 @@ html_theme_options = {"top_of_page_buttons": []}
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
-# Check links, including those to headings. With -W, a broken link is an error.
+# Checks links, including links to headings. With -W, a broken link is an error.
 nitpicky = True
 myst_heading_anchors = 5
 

@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 DOWNLOADS = ("benchmarks/", "docs/", "examples/")
 
-# Code, which remains unchanged, and the tokens of links.
+# Matches code, which remains unchanged, and the tokens of links.
 TOKENS = re.compile(r"(?P<fence>^ *```.*?^ *```)|"
                     r"(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))|"
                     r"(?P<link>\]\((?P<target>[^()\s]+)\))|(?P<open>!?\[)|(?P<close>\])",
@@ -83,7 +83,7 @@ class Stage:
         return path + ("#" + anchor if anchor else "")
 
     def rewrite(self, page, text):
-        """Returns the text of a page with the links of the site."""
+        """Returns the text of a page with its links converted for the site."""
         pieces, opened, end = [], [], 0
         for token in TOKENS.finditer(text):
             pieces.append(text[end:token.start()])
