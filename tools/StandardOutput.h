@@ -25,7 +25,7 @@ inline void checkStandardOutput(const char *tool) {
   static const char *name;
   name = tool;
   // Replace a closed descriptor with one that cannot be written. Otherwise, the
-  // next file that is opened would get it, or LLVM would open /dev/null there.
+  // next file to be opened would get it, or LLVM would use it for /dev/null.
   if (::fcntl(STDOUT_FILENO, F_GETFD) < 0 && errno == EBADF) {
     int file = ::open("/dev/null", O_RDONLY);
     if (file >= 0 && file != STDOUT_FILENO) {
@@ -37,7 +37,8 @@ inline void checkStandardOutput(const char *tool) {
     llvm::errs() << name << ": error: " << reason << '\n';
     ::_exit(1);
   });
-  // Create the stream first so that its destructor runs after the function.
+  // Create the stream first so that its destructor runs after the exit
+  // handler.
   llvm::outs();
   std::atexit([] {
     llvm::raw_fd_ostream &output = llvm::outs();

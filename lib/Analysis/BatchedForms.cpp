@@ -50,7 +50,8 @@ bool BatchedForms::fail(Operation *op, const Twine &text) {
 /// Returns true if code generators support `op`, regardless of the ops in its
 /// regions.
 static bool isOperatorCode(Operation *op) {
-  // Operators compute scalars where they need them.
+  // Operators compute a scalar wherever they use it. An op that returns only
+  // scalars is supported if it has no regions.
   if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
     return op->getNumRegions() == 0;
   return isa<linalg::LinalgOp, tensor::EmptyOp, tensor::SplatOp,
@@ -126,7 +127,7 @@ bool isRaggedType(Type type) {
 /// Finds the ragged values that have equal extents.
 void BatchedForms::findDomains() {
   ExtentClasses classes;
-  // Classes of ragged values and of their extents.
+  // Class of each ragged value and of each ragged extent.
   DenseMap<Value, int64_t> classOf;
   Block &body = kernel.getBody().front();
   for (BlockArgument argument : body.getArguments()) {
@@ -253,7 +254,7 @@ void BatchedForms::visit(Operation *op) {
   // Four kinds of ops are never copied. Operators fill rows, so they cannot
   // create one tensor of scalars for all tasks. Ops of other dialects have a
   // lowering only in batched form. Reads at computed positions need a check. A
-  // reduction stores its result in memory, which a single number does not have.
+  // reduction stores its result in memory, but a single number has no memory.
   if (!picks(op) && !readsReduction(op) &&
       !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
@@ -563,7 +564,8 @@ void BatchedForms::visitInsertSlice(tensor::InsertSliceOp op) {
     set(op, form);
 }
 
-/// Checks a reshape. The groups refer to the dimensions of `detailed`.
+/// Checks a reshape. `groups` lists dimensions of `detailed`, the type with
+/// more dimensions.
 void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
                                 ArrayRef<ReassociationIndices> groups) {
   BatchedForm form = lookup(source);

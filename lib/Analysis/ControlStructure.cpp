@@ -64,7 +64,7 @@ StructuralControl::StructuralControl(const InstanceProgram &program,
     followComputed(program);
 }
 
-/// Adds the scalars that ops compute from tensors.
+/// Adds to `computed` the scalars that ops compute from tensors.
 void StructuralControl::findComputed(const InstanceProgram &program) {
   // Extents depend on the data structure, not on computed elements.
   ValueFlowWalker walker(program);
@@ -139,7 +139,7 @@ void StructuralControl::followComputed(const InstanceProgram &program) {
     Place field(edge.variant, edge.field);
     switch (edge.kind) {
     case ValueFlowEdge::Build:
-      // The tag of a value does not depend on its fields.
+      // The variant of a value does not depend on its fields.
       fields[from].push_back(field);
       return;
     case ValueFlowEdge::Read:
@@ -236,9 +236,9 @@ static bool isFunctionArgument(Value value) {
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// Returns the ADT argument of the enclosing function from which matches and
-/// list accesses extract `value`. Returns `value` itself if it is such an
-/// argument, and null if there is none.
+/// Follows the matches and list accesses that extract `value` back to an ADT
+/// argument of the enclosing function, and returns this argument. Returns
+/// `value` if it is such an argument, and null if there is none.
 static BlockArgument getWhole(Value value, SymbolTableCollection &symbols) {
   if (!getAdt(value.getType()))
     return {};
@@ -382,8 +382,9 @@ bool VisitedNodes::coverField(BlockArgument field) const {
 
 /// Returns true if the recursion visits every node below the argument of
 /// `function`. Each field that may contain a node must be passed to a recursive
-/// call, regardless of the other fields. For a list-shaped ADT, its elements
-/// may be passed instead if they contain all nodes.
+/// call, regardless of the other fields. If a field has a list-shaped ADT, its
+/// elements may be passed instead, provided that they contain all nodes of the
+/// field.
 bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   BlockArgument node;
   for (BlockArgument argument : function.getArguments())
@@ -404,8 +405,8 @@ bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
 }
 
 /// Returns true if every call passes nodes of the entry's arguments to
-/// `function`, and none passes nodes that the program builds. A pass over the
-/// input visits only the nodes of the entry's arguments.
+/// `function`, and no call passes nodes that the program builds. A pass over
+/// the input visits only the nodes of the entry's arguments.
 bool RecursionClasses::takesInputs(func::FuncOp function) const {
   SmallVector<BlockArgument> worklist;
   DenseSet<Value> seen;
@@ -439,9 +440,9 @@ bool RecursionClasses::passesUnchanged(func::FuncOp function,
   });
 }
 
-/// Returns true if a loop over nodes can replace the recursion. If the
-/// recursion takes more than nodes and parameters, each call needs its own
-/// loop.
+/// Returns true if a loop over nodes can replace the recursion. If `function`
+/// takes arguments other than a node and parameters, recursive calls must pass
+/// them unchanged, and each call from outside needs its own loop.
 bool RecursionClasses::isOnePass(func::FuncOp function) const {
   unsigned nodes = 0;
   for (BlockArgument argument : function.getArguments()) {

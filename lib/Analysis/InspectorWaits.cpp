@@ -57,8 +57,9 @@ static bool visitAwaited(Operation *op, const DenseSet<StringAttr> &functions,
          });
 }
 
-/// Adds the arguments whose rows `function` waits for, unless it waits for
-/// other rows too. Returns true if it adds an entry.
+/// Adds an entry to `awaited` with the arguments whose rows `function` waits
+/// for, unless `function` may also wait for other rows. Returns true if it adds
+/// an entry.
 bool InspectorWaits::addAwaited(func::FuncOp function) {
   StringAttr name = function.getSymNameAttr();
   if (!functions.contains(name) || awaited.contains(name))
@@ -86,7 +87,8 @@ bool InspectorWaits::waitsForOwnRows(ArrayRef<Operation *> ops) const {
     Operation *op = row.getDefiningOp();
     if (!op) {
       op = row.getParentBlock()->getParentOp();
-      // The elements of the lists that a map walks also come from outside.
+      // Elements of the lists over which a map in `ops` iterates also come
+      // from outside.
       if (isa<rec::MapOp>(op) && inside.contains(op))
         return true;
     }
@@ -105,7 +107,8 @@ bool InspectorWaits::waitsForOwnRows(ArrayRef<Operation *> ops) const {
   });
 }
 
-/// Returns the first effect of `op`, over all paths through its regions.
+/// Determines whether `op` first waits or first records a task, over all paths
+/// through its regions.
 InspectorWaits::First
 InspectorWaits::findFirst(Operation *op, DenseSet<Operation *> &calls) const {
   if (isa<AwaitOp>(op))

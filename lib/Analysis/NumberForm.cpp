@@ -53,8 +53,8 @@ static void forEachIndex(ArrayRef<int64_t> shape,
 namespace {
 
 /// Rebuilds a function so that it computes with the elements of tensors. If it
-/// cannot rebuild an op, it records the op as the obstacle and gives its
-/// results no elements.
+/// cannot rebuild an op, it records the op as the obstacle, and the results of
+/// the op get no elements.
 class NumberBuilder {
 public:
   NumberBuilder(const InstanceProgram &program)
@@ -176,7 +176,7 @@ void NumberBuilder::mapArguments(func::FuncOp made) {
 // Operations on elements
 //===----------------------------------------------------------------------===//
 
-/// Counts a new op on scalars, and fails if there are too many.
+/// Counts a new op on scalars, and fails if there are too many of these ops.
 void NumberBuilder::count(Operation *op) {
   operations += isa<math::MathDialect>(op->getDialect()) ? kFunctionSize : 1;
   if (operations > kFewOperations)
@@ -233,8 +233,8 @@ void NumberBuilder::convertElementwise(Operation *op) {
     set(result, std::move(elements));
 }
 
-/// Returns the position of the element that `op` reads, or none if it is not
-/// known.
+/// Returns the position of the element that `op` reads, or nullopt if the
+/// position is not known.
 std::optional<int64_t> NumberBuilder::findPlace(tensor::ExtractOp op,
                                                 ValueRange indices) {
   auto type = cast<RankedTensorType>(op.getTensor().getType());
@@ -243,7 +243,7 @@ std::optional<int64_t> NumberBuilder::findPlace(tensor::ExtractOp op,
     std::optional<int64_t> known = getConstantIntValue(value);
     if (!known || extent == 0)
       return std::nullopt;
-    // Clamp the index: a select discards elements that are out of range.
+    // Clamp the index. If it is out of range, a select discards the element.
     index.push_back(std::clamp<int64_t>(*known, 0, extent - 1));
   }
   return toPosition(type.getShape(), index);
@@ -258,8 +258,8 @@ void NumberBuilder::convert(tensor::ExtractOp op) {
   set(op, {get(op.getTensor())[*place]});
 }
 
-/// Adds a product to the sum of a reduction with a fused operation, as kernels
-/// do. Returns null if `inner` is not such an addition.
+/// Adds a product to the sum of a reduction with one fma, as kernels do.
+/// Returns null if `inner` does not add a product to such a sum.
 Value NumberBuilder::addProduct(Operation *inner, linalg::LinalgOp op,
                                 IRMapping &mapping) {
   auto add = dyn_cast<arith::AddFOp>(inner);
@@ -355,8 +355,8 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
 // Operations that move elements
 //===----------------------------------------------------------------------===//
 
-/// Returns the positions of a static slice in the tensor that contains it, or
-/// none if the slice is not static or is out of range.
+/// Returns the positions that the elements of a static slice have in the whole
+/// tensor. Returns nullopt if the slice is not static or is out of range.
 static std::optional<SmallVector<int64_t>>
 findSlice(OffsetSizeAndStrideOpInterface slice, RankedTensorType whole) {
   auto isStatic = [](ArrayRef<int64_t> values) {

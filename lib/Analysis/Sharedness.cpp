@@ -64,7 +64,7 @@ void Sharedness::visit(Operation *op) {
     return;
   }
   if (auto function = dyn_cast<func::FuncOp>(op)) {
-    // The arguments of a CFG block depend on the path to it.
+    // The arguments of a CFG block depend on the path to the block.
     for (Block &block : function.getBody())
       if (!block.isEntryBlock())
         for (BlockArgument argument : block.getArguments())
@@ -91,7 +91,7 @@ void Sharedness::visit(Operation *op) {
   // for them nor build lists and nodes from them.
   bool shared = !isa<tensor::ExtractOp>(op) &&
                 !isa_and_nonnull<rec::RecDialect>(op->getDialect());
-  // A body may read values other than the operands.
+  // The body of an op may also read values that are not operands of the op.
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {

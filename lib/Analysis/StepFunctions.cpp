@@ -138,8 +138,8 @@ static Value getOnlyValue(BlockArgument argument) {
 }
 
 /// Removes block arguments that have only one value. Returns true if it removed
-/// any. The upstream simplifyRegions removes them only if it also merges equal
-/// blocks.
+/// any. The upstream simplifyRegions removes these arguments only if it also
+/// merges equal blocks.
 static bool removeRedundantArguments(func::FuncOp function) {
   bool removed = false;
   for (bool changed = true; changed;) {
@@ -164,7 +164,8 @@ static bool removeRedundantArguments(func::FuncOp function) {
   return removed;
 }
 
-/// Replaces each branch to a block that only returns by a return.
+/// Replaces each unconditional branch to a block that contains only a return
+/// with a copy of this return.
 static void returnEarly(func::FuncOp function) {
   for (Block &block : llvm::make_early_inc_range(function.getBody())) {
     auto end = dyn_cast<func::ReturnOp>(block.front());
@@ -184,7 +185,8 @@ static void returnEarly(func::FuncOp function) {
   }
 }
 
-/// Merges chains of blocks and lets branches skip blocks that only branch.
+/// Merges chains of blocks and lets branches skip blocks that contain only a
+/// branch.
 static void simplifyGraph(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
@@ -195,7 +197,7 @@ static void simplifyGraph(func::FuncOp function) {
   config.enableFolding(false).enableConstantCSE(false);
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
   do {
-    // If this reaches the iteration limit, the graph is still valid.
+    // Even if the rewriter reaches its iteration limit, the graph is valid.
     (void)applyPatternsGreedily(function, frozen, config);
   } while (removeRedundantArguments(function));
   returnEarly(function);

@@ -80,7 +80,8 @@ static bool isInstanceType(Type type) {
          isElementType(tensor.getElementType());
 }
 
-/// Returns true for an op that may take values of ADTs.
+/// Returns true for an op that can take values of ADTs in a program for single
+/// instances.
 static bool takesAdts(Operation *op) {
   return isa<rec::MatchOp, rec::ConstructOp, rec::YieldOp, scf::YieldOp,
              func::CallOp, func::ReturnOp>(op);
@@ -130,7 +131,8 @@ private:
 };
 } // namespace
 
-/// Returns true if a loop over the nodes of a structure replaces a function.
+/// Returns true if a loop over the nodes of a data structure replaces
+/// `function`.
 bool InstanceObstacles::isLoopOverNodes(func::FuncOp function) const {
   return llvm::any_of(
       recursions.getClasses(), [&](const RecursionClass &component) {

@@ -23,7 +23,7 @@ static bool runsAfter(Block *block, Operation *user, Operation *op) {
     return outer->isBeforeInBlock(outerUser);
   if (outer == op)
     return user != op;
-  // Control flow reads its operands before the ops in it run.
+  // A control-flow op reads its operands before the ops in its regions run.
   if (outer == user)
     return false;
   // Ops in a loop run more than once.

@@ -77,7 +77,7 @@ struct Pending {
     others |= other.others;
   }
   /// Records that a `uprog.row` with `in_turn` returns its next row. From then
-  /// on, it may return the row before the last one again.
+  /// on, the op may return the row before the last one again.
   void giveTurn(uprog::RowOp row) {
     auto before = turnsBefore.find(row);
     if (before != turnsBefore.end()) {
@@ -131,7 +131,8 @@ private:
 
   uprog::ProgramOp program;
   StructuredFlow flow;
-  /// Ops that record results of nodes, by `uprog.node_results`.
+  /// Ops that record results of nodes, keyed by the symbol of their
+  /// `uprog.node_results`.
   DenseMap<Attribute, SmallVector<uprog::RememberOp>> remembered;
   SetVector<Operation *> barriers; ///< ops that need a barrier before them
 };
@@ -257,9 +258,9 @@ void BarrierFinder::visit(Block &block, Pending &pending) {
 }
 
 /// Returns the uses that are pending at `to` if control flow enters it from
-/// `from`. Each of them is a region of `control`, or the point before or after
-/// it. Uses of a row become uses of the value that receives the row. Without
-/// such a value, they become uses of the row's memory.
+/// `from`. `from` and `to` are regions of `control`, or the points before and
+/// after `control`. Uses of a row become uses of the value that receives the
+/// row. If no value receives the row, they become uses of the row's memory.
 Pending BarrierFinder::enter(RegionBranchOpInterface control,
                              RegionBranchPoint from, RegionSuccessor to,
                              const Pending &pending) const {
@@ -294,7 +295,7 @@ Pending BarrierFinder::enter(RegionBranchOpInterface control,
 void BarrierFinder::visitControl(RegionBranchOpInterface control,
                                  Pending &pending) {
   // Pending uses before each region; null is the point after the control flow.
-  // Iterate until they no longer change.
+  // Iterate until the uses no longer change.
   DenseMap<Region *, Pending> before;
   SetVector<Region *> worklist;
   auto leave = [&](RegionBranchPoint point, const Pending &state) {
@@ -340,7 +341,8 @@ void BarrierFinder::visitLoop(RegionBranchOpInterface loop, Pending &pending) {
 
 SetVector<Operation *> BarrierFinder::run() {
   Pending pending;
-  // If another program runs this one, the previous task may still be running.
+  // If another program runs this program, the previous task of this program may
+  // still be running.
   pending.others = llvm::any_of(
       program->getParentOfType<ModuleOp>().getOps<uprog::ProgramOp>(),
       [&](uprog::ProgramOp other) {

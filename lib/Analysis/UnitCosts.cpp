@@ -15,8 +15,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the size in bytes of a tensor. Extents that are not static count as
-/// 1.
+/// Returns the size in bytes of a tensor. Each dynamic extent counts as 1.
 static double countBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)

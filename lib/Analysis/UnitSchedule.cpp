@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::batch;
 using mlir::uprog::Level;
 
-/// Maximum number of consecutive pieces that improve() considers together.
+/// Maximum number of consecutive ops whose steps improve() assigns together.
 static constexpr size_t kMostPieces = 8;
 
 namespace {
@@ -41,7 +41,8 @@ private:
   const UnitCosts &costs;
   double unknownRounds;
   DenseMap<Operation *, TaskWork> works; ///< work of each `uprog.run`
-  DenseSet<Operation *> given;           ///< steps that a tuning file assigns
+  DenseSet<Operation *> given;           ///< steps whose units a tuning file
+                                         ///< specifies
   double best = 0;
 };
 } // namespace
@@ -83,8 +84,9 @@ double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units,
   return time * members;
 }
 
-/// Estimates how often the regions of `op` run, like countRuns(). If the number
-/// of rounds is not static, a loop over groups of rounds counts once per group.
+/// Estimates how often the regions of `op` run, as countRuns() does. If the
+/// number of rounds is not static, a loop over groups of rounds counts once per
+/// group.
 double UnitScheduler::countGroups(Operation *op) const {
   auto loop = dyn_cast<uprog::ForOp>(op);
   std::optional<int64_t> step;
@@ -131,7 +133,8 @@ double UnitScheduler::estimate(int64_t units, double members) {
 }
 
 /// Returns true for a step that takes no longer on one unit than on all units
-/// plus the barriers before and after it. One unit may not need these barriers.
+/// plus the barriers before and after it. A step on one unit might not need
+/// these barriers.
 bool UnitScheduler::isSmall(uprog::RunOp run) const {
   return works.contains(run) && !given.contains(run) &&
          estimateStep(run, /*units=*/1, /*members=*/1) <=
@@ -139,8 +142,8 @@ bool UnitScheduler::isSmall(uprog::RunOp run) const {
                  2 * costs.getBarrierTime();
 }
 
-/// Returns the steps inside `op` that all units run, or nothing if one of these
-/// steps is not small.
+/// Returns the steps inside `op` that all units run, or std::nullopt if one of
+/// these steps is not small.
 std::optional<SmallVector<uprog::RunOp>>
 UnitScheduler::findSmallSteps(Operation &op) const {
   SmallVector<uprog::RunOp> steps;
@@ -155,7 +158,8 @@ UnitScheduler::findSmallSteps(Operation &op) const {
   return steps;
 }
 
-/// Assigns consecutive ops to one unit where that makes the program fastest.
+/// Assigns the steps of consecutive ops to one unit where this reduces the
+/// estimated time of the program most.
 void UnitScheduler::improve(Block &block) {
   SmallVector<SmallVector<uprog::RunOp>> pieces;
   auto improvePieces = [&] {

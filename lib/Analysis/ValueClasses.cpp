@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the ADTs whose values inputs may contain: the ADTs of the entry's
-/// arguments and of their fields.
+/// Returns the ADTs of the values that an input may contain: the ADTs of the
+/// entry's arguments and of their fields.
 static SetVector<StringAttr> findInputAdts(func::FuncOp entry,
                                            SymbolTableCollection &symbols) {
   SetVector<StringAttr> adts;
@@ -134,7 +134,8 @@ void ValueClasses::addParameterRows() {
     if (slice && isRowView(slice))
       if (auto parameter = sharedness.getParameter(slice.getSource()))
         addParameterRow(node, *parameter, slice.getResultType());
-    // A parameter that is copied to another value is one row of its class.
+    // A parameter that is copied to another value is one row of the class of
+    // this value.
     if (std::optional<int64_t> parameter = sharedness.getParameter(value))
       for (unsigned target : flow.getCopies(node))
         if (!isParameter(target))

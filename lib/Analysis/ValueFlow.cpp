@@ -28,18 +28,18 @@ bool mlir::batch::carriesTensor(Type type) {
 
 using rec::ValueFlowEdge;
 
-/// Returns true for an op that has no side effects. Not all linalg ops declare
-/// this for tensors.
+/// Returns true for an op that has no side effects. Not all linalg ops on
+/// tensors declare that they have none.
 static bool hasNoEffects(Operation *op) {
   return isMemoryEffectFree(op) ||
          (isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()) &&
           llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>));
 }
 
-/// Returns true for an op without an interface that computes its results from
-/// all of its operands: it has no side effects and no list or ADT types. Ops of
-/// rec are excluded, because they may take tensors instead of lists and forward
-/// their contents.
+/// Returns true if an op that implements no flow interface computes its results
+/// from all of its operands. Such an op has no side effects and no list or ADT
+/// types. Ops of rec are excluded, because they may take tensors instead of
+/// lists and forward their contents.
 static bool isComputation(Operation *op) {
   auto hides = [](Type type) { return isa<rec::ListType, rec::AdtType>(type); };
   return !isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
@@ -82,7 +82,7 @@ void ValueFlowWalker::walk(func::FuncOp function, Visitor visit) {
         else
           visit(op, {ValueFlowEdge::Decide, operand.get(), {}, {}});
     }
-    // A choice between tensors is tensor code.
+    // A select between tensors is tensor code.
     if (auto select = dyn_cast<SelectLikeOpInterface>(op))
       if (Value result = op->getResult(0); !isa<TensorType>(result.getType())) {
         known = true;

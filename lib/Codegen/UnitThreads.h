@@ -16,9 +16,9 @@ namespace mlir::batch {
 /// block.
 struct UnitThreads {
   int64_t threads = 1;
-  Value thread; ///< number of this thread, an i64, if there are several
+  Value thread; ///< number of this thread, an i64, if there are several threads
   /// Address at which a host can read the unit's progress at any time: the
-  /// field of a BatchBlockControl. If null, no host reads it.
+  /// field `progress` of a BatchBlockControl. If null, no host reads it.
   Value progress;
   /// Scopes of atomic operations: threads of a block, and threads of all
   /// blocks.
@@ -29,10 +29,10 @@ struct UnitThreads {
 };
 
 /// Returns `number`, an i64, and hides its origin from optimizers. Values that
-/// a thread computes from it are then recomputed where they are used, with one
-/// instruction each. If it knew the origin, an optimizer would compute as many
-/// values as possible before loops and keep them in registers. A kernel that
-/// runs a whole program has too few registers for this.
+/// a thread computes from the result are then recomputed where they are used,
+/// with one instruction each. An optimizer that knew the origin would compute
+/// as many values as possible before loops and keep them in registers. A kernel
+/// that runs a whole program has too few registers for this.
 inline Value makeOpaque(OpBuilder &builder, Location loc, Value number) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Value opaque = LLVM::IntToPtrOp::create(builder, loc, pointer, number);

@@ -49,7 +49,7 @@ struct State {
   };
   /// The greedy step comes first.
   std::vector<Step> steps;
-  /// Lowest cost from here to the end.
+  /// Lowest cost from this state to the end.
   Cost rest;
 };
 
@@ -59,7 +59,7 @@ struct Path {
   /// so far.
   Cost least, cost;
   int32_t state;
-  /// Number of the path without the last step, or -1 if there is none.
+  /// Index of the path without the last step, or -1 if there is none.
   int32_t previous;
   const State::Step *step;
   /// True if the path leads to the end, but no layout of it is free of
@@ -212,8 +212,8 @@ std::vector<OperatorBatch>
 Search::candidates(const std::vector<bool> &done) const {
   std::vector<OperatorBatch> ready = readyByKind(done);
   // The last operator of a kind can run immediately, because it forms a batch
-  // in any case. Running it later may change the copies, but only small blocks
-  // try that.
+  // in any case. Running it later may change the copies, but the search tries
+  // that only for small blocks.
   constexpr size_t small = 12;
   for (const OperatorBatch &batch : ready)
     if (block.operators.size() > small && batch.size() == 1 &&

@@ -25,14 +25,14 @@ struct TreeView {
 
   /// Returns the lowest node with both positions of the frontier below it.
   Node above(int32_t first, int32_t last) const;
-  /// Returns the number of the child of `node` that is above a position of the
+  /// Returns the index of the child of `node` that is above a position of the
   /// frontier.
   int32_t numberBelow(Node node, int32_t place) const;
 
   std::vector<int32_t> frontier, place;
   struct NodeView {
     Node parent = PQTree::none;
-    /// Number among the children of the parent.
+    /// Index among the children of the parent.
     int32_t number = 0;
     int32_t begin = 0, end = 0;
     PQTree::Kind kind = PQTree::Kind::Free;
@@ -281,7 +281,7 @@ void Solver::forEachNode(const Claim &claim, const TreeView &view,
     begin = std::min(begin, view.place[variable]);
     end = std::max(end, view.place[variable] + 1);
   }
-  // Only some children of the top may contain variables of the claim.
+  // Some children of `top` may contain no variables of the claim.
   Node top = view.above(begin, end - 1);
   const std::vector<Node> &ofTop = view.nodes[top].children;
   std::vector<Node> children(ofTop.begin() + view.numberBelow(top, begin),
@@ -548,8 +548,8 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
 }
 
 namespace {
-/// Chooses the claims to drop if not all can be satisfied. Here, claims are
-/// numbers, in descending order of bytes.
+/// Chooses the claims to drop if not all can be satisfied. Here, a claim is
+/// represented by its index in `claims`, which is sorted by descending bytes.
 class Conflicts {
 public:
   explicit Conflicts(const LayoutProblem &problem);
@@ -588,9 +588,9 @@ bool Conflicts::fits(const Claims &some) {
   return solver.solve(list, order);
 }
 
-/// Returns the length of the shortest prefix of `more` that does not fit
-/// `fixed`, or one more than the length of `more` if all of it fits. Shorter
-/// prefixes fit more easily, so bisection finds this length.
+/// Returns the length of the shortest prefix of `more` that cannot be satisfied
+/// together with `fixed`, or one more than the length of `more` if all of it
+/// can. Shorter prefixes are easier to satisfy, so bisection finds this length.
 size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
   size_t lower = 0, upper = more.size() + 1;
   while (lower < upper) {
@@ -606,8 +606,8 @@ size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
   return lower;
 }
 
-/// Returns a minimal subset of `some` that does not fit. `some` itself must not
-/// fit.
+/// Returns a minimal subset of `some` whose claims cannot all be satisfied. The
+/// claims of `some` itself must not all be satisfiable.
 Conflicts::Claims Conflicts::core(const Claims &some) {
   Claims result, rest = some;
   for (;;) {
@@ -620,9 +620,9 @@ Conflicts::Claims Conflicts::core(const Claims &some) {
 }
 
 /// Drops a set of claims with the fewest bytes and, among equals, the fewest
-/// claims. Tries sets in this order. Each set consists of an earlier one and a
-/// claim from a core() that the earlier one leaves. Returns false if the search
-/// takes too long.
+/// claims. Tries sets in this order. Each set consists of an earlier set and a
+/// claim from a core() that remains after the earlier set is dropped. Returns
+/// false if the search takes too long.
 bool Conflicts::dropFewest() {
   constexpr size_t maxClaims = 64;
   constexpr int maxSets = 256;
@@ -660,8 +660,8 @@ bool Conflicts::dropFewest() {
   return false;
 }
 
-/// Adds the claims one after another, and drops claims that do not fit the
-/// previous ones.
+/// Adds the claims one after another, and drops each claim that cannot be
+/// satisfied together with the previous ones.
 void Conflicts::dropInTurn() {
   Claims kept, rest(claims.size());
   std::iota(rest.begin(), rest.end(), 0);

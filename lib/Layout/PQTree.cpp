@@ -266,8 +266,9 @@ bool PQTree::labelNode(Node node, bool isRoot) {
       data.label = Label::Full;
     if (isRoot)
       return true;
-    // The set extends beyond the node. One end must be full, or be a partial
-    // child whose full side can face outwards.
+    // The set extends beyond the node. One end of the node must be a full
+    // child, or a partial child that can be reversed so that its full side
+    // faces outwards.
     for (int side = 0; side < 2; ++side)
       if (run.beyond[side] == none && !run.partial[side])
         return true;
@@ -634,8 +635,8 @@ PQTree::verify(const std::vector<std::vector<int32_t>> &sets) const {
         continue;
       if (inSet[node] != size)
         return message;
-      // Either all leaves of the set are below one child, which is also
-      // checked, or they are all leaves of adjacent children of a Q node.
+      // Either all leaves of the set are below one child, which is checked
+      // separately, or they are all leaves of adjacent children of a Q node.
       int64_t runs = 0;
       bool inRun = false, inOneChild = false;
       for (Node child : children(node)) {

@@ -108,7 +108,7 @@ module attributes {batch.sizes = {D = 1013 : index}} {
     %n = tensor.dim %squares, %zero : !mat
     %factor = scf.for %j = %zero to %n step %step iter_args(%l = %start) -> (!mat) {
       // Column j of the covariance, minus the share of the previous columns.
-      // Squares are symmetric except for rounding, so rows serve as columns.
+      // %squares is symmetric except for rounding, so rows serve as columns.
       %row = tensor.extract_slice %squares[%j, 0] [1, 1013] [1, 1] : !mat to !row
       %done = tensor.extract_slice %l[%j, 0] [1, 1013] [1, 1] : !mat to !row
       %known = linalg.matvec ins(%l, %done : !mat, !row) outs(%zeros : !row) -> !row

@@ -34,7 +34,7 @@
 //   0                        the slice
 //   0x10000000               bit j: whether doubling j goes forward
 //   0x20000000 + j           acceptance of doubling j
-//   0x30000000 + n           whether leapfrog step n is taken within its doubling
+//   0x30000000 + n           whether the point of leapfrog step n is taken within its doubling
 //   0x40000000 + i           entry i of z
 
 !vec = tensor<1009xf64>
@@ -135,9 +135,9 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   // steps in this transition, and `acceptance` the sum of their acceptance
   // probabilities.
   //
-  // The odds of a point are exp(gain), where gain is its gain in the log
-  // density of (q, z). With a slice, they are 1 if the gain exceeds `level`,
-  // and 0 otherwise. The sum of the odds is weight * exp(scale), where `scale`
+  // The odds of a point are exp(gain), where gain is the log density of (q, z) at the point,
+  // minus that at the beginning of the transition. With a slice, the odds are 1 if the gain
+  // exceeds `level`, and 0 otherwise. The sum of the odds is weight * exp(scale), where `scale`
   // is the largest logarithm of the odds.
   func.func private @multinomial.extend(
       %q: !vec, %gradient: !vec, %z: !vec, %depth: i32, %step: f64, %factor: !factor,
@@ -234,7 +234,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
       %pg1 = arith.select %takes, %g1, %pg : !vec
       %pjoint1 = arith.select %takes, %joint, %pjoint : f64
 
-      // Join the piece with the previous one, once per trailing one bit of n.
+      // Join the piece with the previous one, once for each trailing 1 bit of n.
       %piece:5 = scf.while (%bits = %n, %at = %top, %goes = %fine, %first = %z1,
                             %sum = %z1)
           : (i32, index, i1, !vec, !vec) -> (i32, index, i1, !vec, !vec) {

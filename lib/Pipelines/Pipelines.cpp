@@ -34,7 +34,7 @@ StringRef mlir::batch::getPolicyHelp() {
 void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
                                          const AutobatchOptions &options) {
   pm.addPass(createVerifyInputPass());
-  // A function that is still only declared is an error in a later pass.
+  // A later pass reports functions that are still only declared.
   pm.addPass(createLinkLibraryPass());
   SpecializeSizesPassOptions sizes;
   sizes.sizes.assign(options.sizes.begin(), options.sizes.end());
@@ -56,10 +56,10 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   // This pass requires that positions are numbers, not tensors.
   pm.addPass(createUpdateStacksPass());
   pm.addPass(createFoldBiasesPass());
-  // Recursion. Refactor first: marks are where the user put them only until
-  // code is copied. Unroll last, so that specialized code is unrolled together
-  // with its tests. All three passes bring together code in which zeros can be
-  // folded.
+  // Recursion. Refactor first: `rec.backedge` marks are where the user put them
+  // only until code is copied. Unroll last, so that specialized code is
+  // unrolled together with its tests. All three passes bring together code in
+  // which zeros can be folded.
   if (options.refactor)
     pm.addPass(createRefactorPass());
   SpecializePassOptions specialize;
@@ -102,8 +102,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   kernels.coarsen = options.coarsen;
   kernels.hoist = options.hoist;
   pm.addPass(createOutlineKernelsPass(kernels));
-  // Depths count within phases, so phases come first. Ghosts change depths, so
-  // they come last.
+  // Depths are counted within phases, so phases come first. Ghosts change
+  // depths, so they come last.
   AssignPhasesPassOptions phases;
   phases.defer = options.defer;
   phases.phases = options.phases;
@@ -122,7 +122,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createWidenReductionsPass());
   pm.addPass(createVectorizeKernelsPass());
 
-  // Control flow, then memory.
+  // The next passes handle control flow, and then memory.
   pm.addPass(createLockstepPass());
   ReplicatePassOptions replicate;
   replicate.level = options.level;
@@ -179,7 +179,7 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
 
   // Math on f16 and bf16 becomes math on f32, which a later pass expands.
   pm.addPass(createExpandFloatsPass());
-  // Saturates the conversions of the program itself. Conversions of expanded
+  // Saturate the conversions of the program itself. Conversions of expanded
   // math are within range.
   pm.addPass(createSaturateConversionsPass());
   // The sine and the cosine of a number share a range reduction.
@@ -267,7 +267,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   device.addPass(createExpandFloatsPass());
   device.addPass(createSaturateConversionsPass());
   device.addPass(math::createMathSincosFusionPass());
-  // Libraries of these functions are available only with a toolkit.
+  // Libraries of math functions are available only with a toolkit.
   device.addPass(createExpandMathPass());
   device.addPass(createMathToIntrinsicsPass());
   device.addPass(createSCFToCFPass());

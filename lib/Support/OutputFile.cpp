@@ -88,7 +88,7 @@ Error mlir::batch::writeOutputFile(StringRef path, StringRef bytes) {
   }
   fs::file_status status;
   bool isReplaced = fs::status(name, status) || fs::is_regular_file(status);
-  // A link that remains is in /proc.
+  // If `name` is still a link, it is in /proc.
   if (fs::is_symlink_file(name))
     isReplaced = false;
   return llvm::errorCodeToError(isReplaced ? replace(name, bytes)

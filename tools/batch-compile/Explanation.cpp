@@ -29,7 +29,7 @@ public:
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
     std::string text;
     for (const remark::detail::Remark::Arg &arg : remark.getArgs()) {
-      // An argument without a key is a sentence or part of one.
+      // An argument with the key "Remark" is a sentence or part of one.
       if (arg.key != "Remark")
         text += (text.empty() ? "" : "; ") + arg.key + ": ";
       text += arg.val;
@@ -100,7 +100,7 @@ void Explanation::printRemark(llvm::raw_ostream &os,
   if (line.empty())
     return;
   os << "    " << line << "\n    ";
-  // Make the indentation as wide as the line above it.
+  // Make the indentation as wide as the text before the column.
   for (char c : line.take_front(std::max(place.getColumn(), 1u) - 1))
     os << (c == '\t' ? '\t' : ' ');
   os << "^\n";

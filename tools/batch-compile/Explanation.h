@@ -29,8 +29,8 @@ public:
   ~Explanation();
 
   void print(llvm::raw_ostream &os, llvm::StringRef model) const;
-  /// Prints the same information for programs, as a JSON array with one element
-  /// per remark.
+  /// Prints the same information as a JSON array, with one element per remark,
+  /// for other programs.
   void printJson(llvm::raw_ostream &os) const;
 
 private:
@@ -42,8 +42,9 @@ private:
 
   const llvm::SourceMgr &sources;
   std::vector<Remark> remarks;
-  /// Files that remarks name and `sources` lacks, or null if they do not exist.
-  /// Locations in bytecode refer to the text from which it was created.
+  /// Files that remarks name and `sources` does not contain. Null for a file
+  /// that does not exist. Locations in bytecode refer to the text from which
+  /// the bytecode was created.
   mutable llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> files;
 };
 

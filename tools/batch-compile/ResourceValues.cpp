@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace mlir::batch;
 
 /// Returns the name of an element type in a safetensors file, or an empty
-/// string if it has none.
+/// string if the format does not have the type.
 static StringRef getDType(Type type) {
   if (type.isF16())
     return "F16";

@@ -255,7 +255,8 @@ int main(int argc, char **argv) {
              : flags.emitLLVM ? writeLLVMIR(*module, flags)
                               : failed(batch::compileToSharedObject(
                                     *module, flags.output, flags.getOptions()));
-  // The decisions before an error help to explain it.
+  // Explain a failed compilation, too: the decisions before an error help to
+  // explain the error.
   if (flags.explainJson)
     explanation->printJson(llvm::outs());
   else if (explanation)

@@ -47,7 +47,7 @@ bool batchrun::isSource(const std::string &model) {
          std::memcmp(first, "ML\xefR", sizeof(first)) == 0;
 }
 
-/// Process of the running batch-compile, or 0 if there is none.
+/// Process ID of the running batch-compile, or 0.
 static volatile pid_t compilerProcess = 0;
 
 static void endOnSignal(int signal) {

@@ -32,8 +32,8 @@ struct Options {
   bool explain = false; ///< explain how the model is compiled
   bool reportNan = false;
   bool checkUnbatched = false;
-  std::optional<double> tolerance; ///< tolerance of the check; none: bit for
-                                   ///< bit
+  std::optional<double> tolerance; ///< tolerance of the check; none: results
+                                   ///< must be bit-identical
   bool onlyUnbatched = false;
   int64_t benchRuns = 0; ///< 0: no benchmark
   bool refill = false;
@@ -78,8 +78,8 @@ private:
 };
 
 /// A model compiled with the batch-compile next to this program. An object that
-/// was opened by the path must be closed before this is destroyed, because
-/// later files may have the same path.
+/// was opened with path() must be closed before the CompilerOutput is
+/// destroyed, because later files may have the same path.
 class CompilerOutput {
 public:
   CompilerOutput(const std::string &model,

@@ -31,7 +31,7 @@ double least(const std::vector<double> &values) {
   return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
 }
 
-/// Returns the phases in the order in which they are printed.
+/// Returns the times of the phases, in the order in which they are printed.
 std::vector<std::pair<const char *, std::vector<double>>>
 parts(const Report &report) {
   std::vector<std::pair<const char *, std::vector<double>>> result{

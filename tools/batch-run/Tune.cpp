@@ -212,8 +212,9 @@ void Tuner::tryChoice(const Choice &choice) {
   best = chosen;
 }
 
-/// Keeps the best settings of the kernels that they make faster, unless the
-/// whole executor is slower with them. Measures both objects alternately.
+/// Keeps the best settings of the kernels that are faster with them. Discards
+/// all settings if the whole executor is not faster. Measures the objects with
+/// and without the settings alternately.
 void Tuner::keepIfFaster() {
   Trial before(options, {});
   defaultTimes = before.timeKernels();

@@ -64,7 +64,7 @@ LayoutProblem randomProblem(std::mt19937 &random, int32_t n, bool repeats) {
   return problem;
 }
 
-/// Returns the minimum number of bytes that any order copies.
+/// Returns the smallest number of bytes that an order of the variables copies.
 int64_t fewestBytes(const LayoutProblem &problem) {
   std::vector<int32_t> order(problem.variables.size());
   std::iota(order.begin(), order.end(), 0);
@@ -92,9 +92,9 @@ TEST(Layout, Example) {
   EXPECT_EQ(named.bytesCopied(), 8 * (2 + 2 + 3));
 }
 
-// The first batch orders the first three variables, and the second one orders
-// their images. At first, only the ends of the images are known to be
-// neighbors.
+// The first two batches require that (0, 1, 2), (3, 4, 5) and (8, 7, 6) are
+// stored in corresponding orders. The other two batches require neighbors only
+// in the first and in the last of these triples.
 TEST(Layout, BroadcastsAcrossBatches) {
   LayoutProblem problem = problemOf(9, {{{{0, 1, 2}, {3, 4, 5}}},
                                         {{{3, 4, 5}, {8, 7, 6}}},
@@ -102,7 +102,7 @@ TEST(Layout, BroadcastsAcrossBatches) {
                                         {{{8, 7}, {1, 2}}}});
   Layout layout = findLayout(problem);
   EXPECT_EQ(verifyLayout(problem, layout), "");
-  // (0, 1) corresponds to (6, 7), and (8, 7) to (1, 2), (5, 4) and (2, 1).
+  // (0, 1) corresponds to (6, 7), (5, 4) and (2, 1), and (8, 7) to (1, 2).
   EXPECT_EQ(layout.copies.size(), 1u);
   problem.batches.pop_back();
   EXPECT_EQ(findLayout(problem).copies.size(), 1u);
@@ -116,7 +116,8 @@ TEST(Layout, BroadcastsAcrossBatches) {
 TEST(Layout, OrdersOfPNodes) {
   LayoutProblem problem = problemOf(8, {{{{0, 1, 2, 3}, {4, 5, 6, 7}}}});
   EXPECT_TRUE(findLayout(problem).copies.empty());
-  // The same correspondence rotated by one contradicts it in every order.
+  // The same correspondence, rotated by one, contradicts the first one in every
+  // order.
   problem.batches.push_back({{{0, 1, 2, 3}, {5, 6, 7, 4}}});
   Layout layout = findLayout(problem);
   EXPECT_EQ(verifyLayout(problem, layout), "");
@@ -277,7 +278,8 @@ void verifyBatching(const StaticBlock &block, const Batching &batching,
             "");
 }
 
-/// Returns operators of two kinds with one operand and of one kind with two.
+/// Returns random operators of three kinds. Operators of kinds 0 and 1 have one
+/// operand, and operators of kind 2 have two.
 StaticBlock randomBlock(std::mt19937 &random, int operators) {
   StaticBlock block;
   for (int i = 1 + random() % 4; i > 0; --i)
@@ -294,8 +296,8 @@ StaticBlock randomBlock(std::mt19937 &random, int operators) {
   return block;
 }
 
-/// Calls `callback` with all sequences of batches. A batch is any subset of
-/// ready operators, or only all ready operators of a kind.
+/// Calls `callback` with all sequences of batches. A batch is any subset of the
+/// ready operators of a kind, or always all of them if `allReady` is true.
 template <class Callback>
 void forEachSequence(const StaticBlock &block, bool allReady,
                      OperatorBatches &sequence, uint32_t done,
@@ -351,9 +353,9 @@ LaunchesAndBytes leastCost(const StaticBlock &block, bool allReady,
 }
 } // namespace
 
-// The result is never worse than the search of the paper, which takes all ready
-// operators of a kind at a time in the best order. It is usually optimal over
-// all batchings.
+// The result is never worse than that of the paper's search, which takes all
+// ready operators of a kind at a time in the best order. It is usually optimal
+// over all batchings.
 TEST(Batching, AgreesWithBruteForce) {
   std::mt19937 random(8);
   int64_t best = 0, rounds = 500 * timesIfLong(20);

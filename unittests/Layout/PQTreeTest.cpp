@@ -160,9 +160,9 @@ private:
   std::vector<Bits> wholes;
 };
 
-/// The data to compare after every reduction. In every order of the tree, all
-/// sets are consecutive (`verify`), so equal numbers mean equal sets of orders.
-/// If `list` is true, the orders are compared one by one.
+/// The data that is compared after every reduction. In every order of the tree,
+/// all sets are consecutive (`verify`), so equal numbers of orders mean that
+/// the orders are equal. If `list` is true, the orders are compared one by one.
 struct Family {
   AllOrders &orders;
   bool list;
@@ -202,8 +202,8 @@ struct Family {
   }
 };
 
-/// Adds all sets from `next` on, at most `depth` of them, to a family that
-/// fits.
+/// Adds every combination of at most `depth` sets from `next` on to a copy of a
+/// family that fits.
 void extend(const Family &family, uint32_t next, int depth, int64_t &families) {
   for (uint32_t set = next; set < uint32_t(1) << family.orders.n; ++set) {
     if (__builtin_popcount(set) < 2)
@@ -337,8 +337,8 @@ TEST(PQTree, OneOrderLeft) {
   }
 }
 
-// The number of visits of a reduction grows with its set, not with the tree or
-// earlier reductions, even if sets do not fit.
+// The number of visits of a reduction grows with the size of its set, not with
+// the tree or earlier reductions, even if sets do not fit.
 TEST(PQTree, VisitsLittle) {
   for (int32_t n : {1000, 1000000}) {
     Intervals intervals(n, n / 10, 18, n);

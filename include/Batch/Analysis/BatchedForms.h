@@ -43,7 +43,7 @@ struct BatchedForm {
 /// Loops of a structured operation over the rows of its operands.
 struct BatchedLoops {
   BatchedForm form = {BatchedForm::PerTask};
-  /// Number of the loop over the ragged dimension, or -1.
+  /// Index of the loop over the ragged dimension, or -1 if there is none.
   int64_t extentLoop = -1;
 };
 

@@ -7,13 +7,13 @@
 //
 // Table of times that passes use to choose strategies, levels, loop orders and
 // executors for GPUs. The estimates that `count-rows` prints use separate
-// latencies (WorkCounts.cpp). The GPU is an NVIDIA H200. Its results are stored
-// in benchmarks/results/gpu-first-hour-2026-11-27.json. The times of the
-// barriers and of the empty step are measured (`barriers` in that file). The
-// host time comes from an earlier measurement. The clock rate, the number of
-// multiprocessors and the cache size are properties of the chip. All other
-// values are fitted to `control` in that file.
-// test/Integration/check_gpu_choices.py compares the estimates with these
+// latencies (WorkCounts.cpp). The GPU is an NVIDIA H200. Results of benchmarks
+// on this GPU are stored in benchmarks/results/gpu-first-hour-2026-11-27.json.
+// The times of the barriers and of the empty step are measured (`barriers` in
+// that file). The host time comes from an earlier measurement. The clock rate,
+// the number of multiprocessors and the cache size are properties of the chip.
+// All other values are fitted to `control` in that file.
+// test/Integration/check_gpu_choices.py compares estimates with the stored
 // results.
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +28,7 @@ inline constexpr double kClock = 1.98;
 /// Number of multiprocessors. Each one runs one block.
 inline constexpr int kBlocks = 132;
 
-// Nanoseconds.
+// The following times are in nanoseconds.
 
 /// Times of a barrier of all blocks, and of a barrier of the blocks of a
 /// cluster.
@@ -46,7 +46,7 @@ inline constexpr double kSite = 2900;
 /// other, and the elementwise ops between the two reductions form a stage.
 inline constexpr double kStage = 1700;
 
-// Rates of one block, per nanosecond.
+// The following rates are those of one block, per nanosecond.
 
 /// Bytes from the L2 cache, and bytes from global memory.
 inline constexpr double kCacheBytes = 37, kMemoryBytes = 32;

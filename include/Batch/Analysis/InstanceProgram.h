@@ -32,13 +32,14 @@ public:
   }
   /// Returns the function that `call` calls.
   func::FuncOp getCallee(func::CallOp call) const;
-  /// Returns the number of the component of `function`.
+  /// Returns the index of the component of `function` in getComponents().
   unsigned getComponent(func::FuncOp function) const {
     return componentOf.lookup(function);
   }
   /// Returns true if `function` may call itself, directly or indirectly.
   bool isRecursive(func::FuncOp function) const;
-  /// Returns true if `call` stays within a component.
+  /// Returns true if the caller and the callee of `call` are in the same
+  /// component.
   bool isRecursiveCall(func::CallOp call) const;
   /// Returns the calls to `function` from functions that the entry reaches.
   ArrayRef<func::CallOp> getCallers(func::FuncOp function) const;

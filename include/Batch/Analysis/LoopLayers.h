@@ -41,8 +41,8 @@ public:
   void mergeRounds();
   /// Replaces the layers with the layers of a wavefront. In a wavefront, each
   /// recurrence, and each op outside of recurrences, is in a later layer than
-  /// the others whose results it reads. All layers except layer 0 run round by
-  /// round.
+  /// the other recurrences and ops whose results it reads. All layers except
+  /// layer 0 run round by round.
   void separateReaders();
 
   /// Returns true for an op that any layer can recompute. In the loop, the op
@@ -55,7 +55,7 @@ public:
   unsigned getArgumentLayer(unsigned index) const {
     return layers[numbers.size() + index];
   }
-  /// Returns the number of the last layer plus one.
+  /// Returns the index of the last layer plus one.
   unsigned getNumLayers() const { return numLayers; }
   /// Counts the bytes of parameters that products of layers 2, 4, … read. The
   /// products must not be outlined yet.

@@ -22,7 +22,7 @@ struct Sharing {
     Instance,  ///< may differ between instances or calls
   };
   Kind kind = Unknown;
-  /// Number of the parameter among the parameters of the entry.
+  /// Index of the parameter among the parameters of the entry.
   int64_t parameter = -1;
 
   bool isShared() const { return kind == Parameter || kind == Shared; }
@@ -40,7 +40,7 @@ public:
 
   Sharing getSharing(Value value) const { return states.lookup(value); }
   bool isShared(Value value) const { return getSharing(value).isShared(); }
-  /// Returns the number of a parameter if `value` is always this parameter.
+  /// Returns the index of a parameter if `value` is always this parameter.
   std::optional<int64_t> getParameter(Value value) const;
 
 private:

@@ -17,8 +17,8 @@
 namespace mlir::batch {
 
 /// Functions of a program, copied into a separate module as graphs of steps,
-/// with analyses of these graphs. If the program cannot run in lockstep, the
-/// obstacle is set instead.
+/// with analyses of these graphs. If the program cannot run in lockstep, only
+/// the obstacle is set.
 class StepProgram {
 public:
   /// Without `tailCalls`, every call returns to its caller.

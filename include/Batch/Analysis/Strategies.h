@@ -27,7 +27,7 @@ inline constexpr double kOperationsPerWait = 1 << 22;
 /// among units.
 inline constexpr int64_t kFewInstances = 1;
 
-/// Determines which strategies are legal for a program. For every other
+/// Determines which strategies are legal for a program. For each illegal
 /// strategy, provides the op and the reason that make it illegal.
 class Strategies {
 public:
@@ -45,8 +45,8 @@ public:
   /// `replicate`, for at most kFewInstances instances, if findLayeredLoop()
   /// finds a loop;
   /// `linearize`;
-  /// `replicate`, if there are at most kFewInstances instances, the target is a
-  /// GPU, or `lockstep` is also legal;
+  /// `replicate`, if there are at most kFewInstances instances, or the target
+  /// is a GPU, or `lockstep` is also legal;
   /// `lazy`, with at least kOperationsPerWait operations between two waits;
   /// `lockstep`; `lazy`; `replicate`; `none`.
   Strategy choose(int64_t instances);

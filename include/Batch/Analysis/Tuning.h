@@ -38,7 +38,7 @@ public:
 
   KernelTuning getKernel(StringRef name) const;
   std::optional<Order> getOrder(Location loop) const;
-  /// Returns the level of the units that run an instance.
+  /// Returns the level of the units that run an instance, if it is specified.
   std::optional<uprog::Level> getLevel() const { return level; }
 
 private:

@@ -14,15 +14,15 @@ namespace mlir::batch {
 
 /// Work of a task.
 struct TaskWork {
-  double bytes = 0;       ///< bytes of its own data that it reads and writes
+  double bytes = 0;       ///< bytes of the task's own data, read or written
   double sharedBytes = 0; ///< bytes of parameters, which all tasks of a step
                           ///< read
   /// Bytes among `bytes` that are multiplied by parameters. A unit reads all of
   /// them, even if it computes only some of the columns.
   double factorBytes = 0;
   double operations = 0; ///< operations on elements
-  /// Barriers inside the task: a reduction waits for the reductions on which it
-  /// depends.
+  /// Barriers inside the task, where a reduction waits for the reductions on
+  /// which it depends.
   int64_t barriers = 0;
 };
 
@@ -41,8 +41,8 @@ public:
   virtual int64_t getUnits() const = 0;
   /// Returns the time of a barrier of all units.
   virtual double getBarrierTime() const = 0;
-  /// Returns the time of a step of `tasks` tasks that `units` units divide,
-  /// including its barriers.
+  /// Returns the time of a step whose `tasks` tasks are divided among `units`
+  /// units, including the barriers of the step.
   virtual double getStepTime(const TaskWork &task, double tasks,
                              int64_t units) const = 0;
   /// Returns the time that one unit takes to read or write `bytes` bytes of

@@ -19,9 +19,10 @@ namespace mlir::batch {
 /// found by union-find over calls, matches, branches and loops. They are stored
 /// as rows of one table, or are rows of sources.
 struct ValueClass {
-  /// Kernel results that are members, as pairs of kernel and result number.
+  /// Kernel results that are members, as pairs of kernel and result index.
   SmallVector<std::pair<KernelOp, unsigned>> producers;
-  /// Parameters with rows in the class, as pairs of number and row type.
+  /// Parameters with rows in the class, as pairs of parameter index and row
+  /// type.
   SmallVector<std::pair<int64_t, RankedTensorType>> parameterRows;
   /// True if an input tensor is a member: an argument of the entry, or a field
   /// of an input ADT.
@@ -40,8 +41,8 @@ public:
                const ValueFlow &flow);
 
   ArrayRef<ValueClass> getClasses() const { return classes; }
-  /// Returns the number of the class of a value or field. All values and fields
-  /// that carry tensors have a class.
+  /// Returns the index of the class of a value or field in getClasses(). All
+  /// values and fields that carry tensors have a class.
   unsigned getClass(Value value) const;
   unsigned getFieldClass(rec::VariantOp variant, unsigned field) const;
   /// Returns the class of the values that `kernel` reads as argument

@@ -53,7 +53,8 @@ private:
 
 /// Graph of tensor flow through an instance program, across calls, matches,
 /// branches, loops and ADT fields. A list of tensors is one node. Copy edges
-/// connect it with the nodes of values that are put into it or taken from it.
+/// connect this node with the nodes of values that are put into the list or
+/// taken from it.
 ///
 /// A *copy* edge forwards a tensor. A *compute* edge leads from a tensor that a
 /// tensor op or kernel invocation reads to a result of this op. An op that

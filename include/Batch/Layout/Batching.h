@@ -18,7 +18,7 @@
 
 namespace batchrt {
 
-/// Operators of one kind have the same number of operands and results, of equal
+/// Operators of one kind have equal numbers of operands and results, with equal
 /// shapes, and can run as one batch.
 struct Operator {
   int32_t kind;
@@ -34,14 +34,15 @@ struct StaticBlock {
   std::vector<Operator> operators;
 };
 
-/// Numbers of the operators of each batch, in the order in which batches run.
+/// Indices of the operators of each batch, in the order in which the batches
+/// run.
 using OperatorBatches = std::vector<std::vector<int32_t>>;
 
 struct BatchingOptions {
-  /// See LayoutProblem.
+  /// See LayoutProblem::sharedReads.
   bool sharedReads = false;
   /// If true, a batch may be a subset of the ready operators of a kind.
-  /// Otherwise it contains all of them, as in the paper.
+  /// Otherwise, a batch contains all of them, as in ED-Batch.
   bool subsets = true;
   /// Limits of the search. Beyond these limits, the search extends each state
   /// only greedily and returns the best layout found so far.
@@ -66,8 +67,8 @@ struct Batching {
 /// there is none.
 std::string checkBlock(const StaticBlock &block);
 
-/// Returns the layout problem of batches. Accesses are operands, followed by
-/// results.
+/// Returns the layout problem of `batches`. The accesses of a batch are its
+/// operands, followed by its results.
 LayoutProblem layoutProblem(const StaticBlock &block,
                             const OperatorBatches &batches,
                             bool sharedReads = false);
@@ -76,15 +77,16 @@ LayoutProblem layoutProblem(const StaticBlock &block,
 /// copies. Among such batches, finds those that copy the fewest bytes. A batch
 /// contains all ready operators of a kind, or a subset whose operators have
 /// different variables as their first operands, as their second operands, and
-/// so on. If shared reads are free, a batch may also consist of the operators
-/// that share a variable.
+/// so on. If shared reads are free, a batch may also consist of all ready
+/// operators of a kind that have the same variable as, for example, their first
+/// operand.
 Batching findBatching(const StaticBlock &block,
                       const BatchingOptions &options = {});
 
 /// Returns a description of the first error in batches, or an empty string if
 /// they are legal. In legal batches, every operator runs exactly once, after
-/// the operators that write its operands, and only together with others of its
-/// kind.
+/// the operators that write its operands, and only in a batch of operators of
+/// its kind.
 std::string verifyBatches(const StaticBlock &block,
                           const OperatorBatches &batches);
 

@@ -24,13 +24,13 @@ namespace batchrt {
 
 struct Variable {
   int64_t bytes = 0;
-  /// Variables of different spaces are never adjacent.
+  /// Variables in different spaces are never adjacent.
   int32_t space = 0;
 };
 
 /// Batch of operators. `accesses` are its operands and results. Each access
-/// lists one variable per operator. All accesses have the same order of
-/// operators.
+/// lists one variable per operator. All accesses list the operators in the same
+/// order.
 struct BatchAccesses {
   std::vector<std::vector<int32_t>> accesses;
 
@@ -47,8 +47,9 @@ struct LayoutProblem {
   bool sharedReads = false;
 };
 
-/// Access that needs a gather copy, because its variables are not where the
-/// batch needs them. The copy gathers an operand or scatters a result.
+/// Access that needs a gather copy, because its variables are not adjacent in
+/// the order that the batch needs. The copy gathers an operand or scatters a
+/// result.
 struct AccessCopy {
   enum class Reason {
     /// A variable occurs twice, so no layout avoids the copy.
@@ -67,9 +68,10 @@ struct AccessCopy {
 struct Layout {
   /// All variables, in the order of their locations in memory.
   std::vector<int32_t> order;
-  /// Operators of every batch, in the order of their locations in memory.
+  /// Operators of each batch, in the order of the memory locations of their
+  /// operands and results.
   std::vector<std::vector<int32_t>> operators;
-  /// Copies in the order of batches and accesses.
+  /// Copies, ordered by batch and then by access.
   std::vector<AccessCopy> copies;
 
   int64_t bytesCopied() const;
@@ -88,10 +90,10 @@ std::optional<Layout> findLayoutWithoutConflicts(const LayoutProblem &problem);
 /// Returns the result of findLayoutWithoutConflicts() if there is one.
 /// Otherwise returns a layout that copies the fewest bytes and, among such
 /// layouts, needs the fewest copies. If the problem is large or has many
-/// conflicts, adds accesses greedily instead, those with the most bytes first,
-/// and copies each access that conflicts with earlier ones. Finding a conflict
-/// takes a logarithmic number of attempts, each of which costs as much as a
-/// call of findLayoutWithoutConflicts().
+/// conflicts, adds accesses greedily instead, beginning with those that have
+/// the most bytes. An access that conflicts with accesses added earlier is
+/// copied. Finding a conflict takes a logarithmic number of attempts, each of
+/// which costs as much as a call of findLayoutWithoutConflicts().
 Layout findLayout(const LayoutProblem &problem);
 
 /// Computes the copies that a given order of variables needs. Orders the

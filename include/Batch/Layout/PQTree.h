@@ -42,21 +42,21 @@ public:
   /// the tree change, and to false otherwise.
   bool reduce(const std::vector<int32_t> &set, bool *changed = nullptr);
 
-  /// Returns one of the orders.
+  /// Returns one of the orders that the tree represents.
   std::vector<int32_t> frontier() const;
 
   /// Returns the number of leaves. Leaf number i is node i.
   int32_t numLeaves() const { return leaves; }
-  /// Returns a number that is larger than the number of every node.
+  /// Returns an exclusive upper bound of the numbers of nodes.
   int32_t numNodes() const { return static_cast<int32_t>(nodes.size()); }
   /// Returns the root, or `none` if there are no leaves.
   Node root() const { return top; }
   Kind kind(Node node) const { return nodes[node].kind; }
-  /// Returns the children from left to right.
+  /// Returns the children of a node from left to right.
   std::vector<Node> children(Node node) const;
 
-  /// Returns a description of the first error in the structure itself, or an
-  /// empty string if there is none.
+  /// Returns a description of the first error in the structure of the tree, or
+  /// an empty string if there is none.
   std::string check() const;
   /// Returns a description of the first set that is not consecutive in every
   /// order of the tree, or an empty string if there is none. Does not depend on
@@ -79,7 +79,8 @@ private:
     /// neighbors in no particular order, so a Q node can be reversed in
     /// constant time.
     Node sibling[2] = {none, none};
-    /// Two outermost children.
+    /// The first and the last child of a P node, or the two outermost children
+    /// of a Q node.
     Node end[2] = {none, none};
     /// Number of children of a P node.
     int32_t children = 0;
@@ -90,7 +91,8 @@ private:
     Label label = Label::Empty;
     uint8_t numPartial = 0;
     uint32_t reduction = 0;
-    /// Parent, also for interior children.
+    /// Parent of the node. Unlike `parent`, this field is also set for interior
+    /// children.
     Node upper = none;
     int32_t pertinentChildren = 0, pertinentLeaves = 0, fullChildren = 0;
     Node firstFull = none, nextFull = none;

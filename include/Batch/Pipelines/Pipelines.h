@@ -230,20 +230,20 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
       llvm::cl::init(CodeFormat::LLVM)};
 };
 
-/// Builds the pipeline from a program for one instance to `uprog` over batched
-/// tensor code. The result does not depend on a target. If a module is already
-/// lowered further, passes leave it unchanged, so the input may be at any
-/// stage.
+/// Builds the pipeline that lowers a program for one instance to `uprog` over
+/// batched tensor code. The result does not depend on a target. The input may
+/// be at any stage, because passes do not change a module that is already
+/// lowered further.
 void buildAutobatchPipeline(OpPassManager &pm, const AutobatchOptions &options);
 
-/// Builds the pipeline from `uprog` to the LLVM dialect, for a pool of CPU
-/// workers.
+/// Builds the pipeline that lowers `uprog` to the LLVM dialect, for a pool of
+/// CPU workers.
 void buildCPUWorkersPipeline(OpPassManager &pm,
                              const CPUWorkersOptions &options);
 
-/// Builds the pipeline from `uprog` to one persistent GPU kernel and a host
-/// function that launches it. With a chip, the pipeline also generates code for
-/// that chip.
+/// Builds the pipeline that lowers `uprog` to one persistent GPU kernel and a
+/// host function that launches it. With a chip, the pipeline also generates
+/// code for that chip.
 void buildGPUPersistentPipeline(OpPassManager &pm,
                                 const GPUPersistentOptions &options);
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Options of passes, pipelines and tools that take a value of an enumeration.
-// LLVM also has such options (cl::values), but their errors do not list the
-// values.
+// LLVM also has options with named values (cl::values), but their errors do not
+// list the values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,8 @@ using NameList = llvm::SmallVector<std::pair<llvm::StringRef, T>>;
 template <class T>
 struct OptionNames;
 
-/// Names of an enumeration that TableGen generates, taken from the generated
-/// functions.
+/// Names of the values of an enumeration, from the functions that TableGen
+/// generates for it.
 template <class T, std::optional<T> (*symbolize)(uint32_t), unsigned last>
 struct EnumNames {
   static NameList<T> list() {
@@ -56,7 +56,7 @@ llvm::StringRef getOptionName(const T &value) {
   llvm_unreachable("has no name");
 }
 
-/// Returns the list of all names: "'auto', 'device' or 'block'".
+/// Returns a list of all names as text, such as "'auto', 'device' or 'block'".
 template <class T>
 std::string listOptionNames() {
   std::string list, last;

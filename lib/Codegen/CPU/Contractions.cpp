@@ -182,8 +182,8 @@ void StageEmitter::emitCopy(const Reduction &reduction, Value row,
         evaluator.eval(operand->get(), evaluator.operandIndices(map, at));
     return value ? evaluator.broadcast(value) : Value();
   };
-  // Writes a vector of columns, beginning at `column`, to the reduction's row
-  // that is `after` rows after the current one.
+  // Writes a vector of columns, beginning at `column`, to row k + `after` of
+  // the copy, where k is the current position.
   auto write = [&](Value value, Value column, int64_t after) {
     Value k = b.add(loops.flatten(b, at), b.constant(after));
     Value place = b.add(b.mul(k, b.constant(panelWidth)), b.sub(column, first));
@@ -198,7 +198,7 @@ void StageEmitter::emitCopy(const Reduction &reduction, Value row,
       });
     });
   };
-  // Positions beyond the last column contain copies of it.
+  // Positions beyond the last column contain copies of the last column.
   auto copyTransposed = [&](int64_t begin, int64_t pieceEnd) {
     b.loop(b.constant(0), b.constant(pieceEnd - begin), lanes, [&](Value j) {
       Value k = b.add(b.constant(begin), j);

@@ -29,7 +29,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Creates the function of `op` next to it and erases `op`.
+/// Creates the function of `op` next to `op` and then erases `op`.
 static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
                                      TileFunctions &tileFunctions,
                                      RegisterTiles registers,
@@ -103,8 +103,8 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
           "; launches of fewer than " + Twine(sharing.shareTasks) +
           " tasks run on one worker")
              .str();
-  // If the operator also has code for another target, scratch must suffice for
-  // both.
+  // If the operator also has code for another target, the scratch must suffice
+  // for both targets.
   int64_t taskScratch = plan.getTaskScratch();
   SmallVector<int64_t> raggedScratch(plan.getRaggedScratch());
   if (auto known = op->getAttrOfType<CodeAttr>(kCodeAttr)) {

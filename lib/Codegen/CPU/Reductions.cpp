@@ -20,7 +20,7 @@ static constexpr int64_t kColumnVectors = 4;
 /// Number of rows whose columns are reduced at once. Independent sums hide the
 /// latency of an fma.
 static constexpr int64_t kColumnRows = 4;
-/// Number of partial results of a reduction along the lanes.
+/// Number of vectors of partial results of a reduction along the lanes.
 static constexpr int64_t kLaneVectors = 4;
 
 void StageEmitter::reduceColumns(const Reduction &reduction,
@@ -90,8 +90,8 @@ CodeBuilder::Values StageEmitter::reduceLanes(const Reduction &reduction,
   size_t inputs = op.getNumDpsInputs(), results = how.results;
   Indices dims = evaluator.loopIndices(op, position);
   unsigned last = loops.dims.back();
-  // Use as many partial results as a vector of the reduction's type has lanes,
-  // even if the operator's vectors have fewer.
+  // Use at least as many partial results as a vector of the reduction's type
+  // has lanes, even if the operator's vectors have fewer lanes.
   int64_t unroll = std::max<int64_t>(reduction.lanes / lanes, 1);
   if (loops.extents.back() >= kLaneVectors * reduction.lanes)
     unroll *= kLaneVectors;

@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Bytes that a worker can keep in its second-level cache besides data that
-/// streams through.
+/// Bytes that a worker can keep in its second-level cache in addition to the
+/// data that streams through the cache.
 static constexpr int64_t kCachedBytes = int64_t(1) << 20;
 /// FLOPs that a worker executes while it reads a byte of parameters that are
 /// not in its cache, allowing for latency that prefetching does not hide. On

@@ -14,10 +14,10 @@
 namespace mlir::uprog {
 
 /// Division of a launch's tasks among a pool of workers. By rows: each worker
-/// takes some tasks, reads all parameters and does not wait for others. By
-/// columns: each worker takes some columns of all tasks and waits at barriers
-/// between stages. It reads only its share of the parameters, which stays in
-/// its cache from launch to launch, and tiles of rows stay full.
+/// takes some tasks, reads all parameters and does not wait for other workers.
+/// By columns: each worker takes some columns of all tasks and waits at
+/// barriers between stages. It reads only its share of the parameters, and this
+/// share stays in its cache from launch to launch. Tiles of rows stay full.
 struct Sharing {
   /// A launch with at least this many tasks per worker is divided by rows.
   int64_t rowSplit;

@@ -116,7 +116,8 @@ void StageEmitter::planScratch(const Stage &stage) {
   for (const Reduction &reduction : stage.reductions)
     if (reduction.copied) {
       copyOffsets[&reduction] = packsOffset;
-      // The last vectors of a transposed panel may contain rows beyond the end.
+      // The last vectors of a transposed panel may contain rows beyond the last
+      // row.
       packsOffset += llvm::alignTo((reduction.depth + lanes) * panelWidth *
                                        elementBytes(reduction.getElementType()),
                                    64);
@@ -178,8 +179,8 @@ std::pair<Value, Value> StageEmitter::getShare(Value count) {
 }
 
 void StageEmitter::emitRows() {
-  // Use rows of the stage's space first. Below, they are converted to rows of
-  // `columns()` elements.
+  // Here, `first` and `last` count rows of the stage's space. Below, they are
+  // converted to rows of `columns()` elements.
   Value first = b.constant(0), last = b.constant(1);
   if (stage->space.hasRows()) {
     first = arguments.rowBegin;
@@ -204,7 +205,7 @@ void StageEmitter::emitRows() {
   end = b.add(first, end);
   if (int64_t rank = stage->space.rank();
       rank > 0 && stage->sharedDims == rank) {
-    // Here, `begin` and `end` number the elements of all rows.
+    // Here, `begin` and `end` are positions among the elements of all rows.
     Value zero = b.constant(0), one = b.constant(1);
     return forEachRun(begin, end, stage->space.columns(),
                       [&](Value row, Value from, Value to) {

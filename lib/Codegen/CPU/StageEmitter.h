@@ -54,13 +54,13 @@ private:
     int64_t depth;
     int64_t offset; ///< bytes from the start of a packed row
     Type element;
-    const Reduction *reader; ///< one of its readers
-    bool grouped;            ///< elements differ by matrix
+    const Reduction *reader; ///< one of the reductions that read it
+    bool grouped;            ///< elements differ from matrix to matrix
   };
 
   /// Memory to prefetch while a tile is computed: share number `tile` of the
   /// `tiles` shares of panel `panel`. Panels are numbered across all matrices.
-  /// Null if the stage uses no panels.
+  /// The values are null if the stage uses no panels.
   struct Ahead {
     Value panel, tile, tiles;
   };
@@ -106,18 +106,19 @@ private:
                 const Columns &columns, const Ahead &ahead);
   /// Plans the panels into which gathered columns are packed, at most `panels`
   /// at once, starting at byte `offset` of the worker's scratch. Returns the
-  /// end of the panels.
+  /// offset at which the panels end.
   int64_t planColumns(const Stage &stage, int64_t panels, int64_t offset);
   /// Packs `panels` panels for the group of rows that begins at `blockRow`.
   void emitColumnPacks(Value blockRow, Value panel, Value panels);
-  /// Packs the columns of `line` that are in [first, last) into one panel.
+  /// Packs the columns of run number `line` that are in [first, last) into one
+  /// panel.
   void emitColumnPack(const Reduction &reduction, ArrayRef<Index> position,
                       Value line, Value first, Value last, Value panel);
   Value gatheredRow(const Reduction &reduction, Value row);
   void emitGathered(const Reduction &reduction, Value firstRow, Value rows,
                     Value panels, Value firstColumn, bool accumulate);
-  /// Stores the start value of a contraction in its tile. Returns false if the
-  /// value is zero, and stores nothing.
+  /// Stores the start value of a contraction in its tile. If the value is zero,
+  /// stores nothing and returns false.
   bool emitStart(const Reduction &reduction, Value firstRow, Value rows,
                  Value firstColumn, Value lastColumn);
   void emitPanels(const Reduction &reduction, Value tileRow, Value rows,
@@ -137,7 +138,7 @@ private:
   void reduceColumns(const Reduction &reduction, ArrayRef<RowPosition> rows,
                      Value firstColumn, Value column, int64_t vectors,
                      bool vector);
-  /// Returns the results of a reduction along the lanes, or none after an
+  /// Returns the results of a reduction along vector lanes, or none after an
   /// error.
   CodeBuilder::Values reduceLanes(const Reduction &reduction,
                                   ArrayRef<Index> position);

@@ -121,7 +121,7 @@ func::FuncOp TileFunctions::getTile(const TileShape &shape, int64_t rows,
                                    /*rw=*/0, /*hint=*/2, /*cache=*/1);
         };
         // Rows or columns, whichever are fewer, stay in registers next to the
-        // sums. The others pass through one register.
+        // sums. Those of the other factor pass through one register.
         if (rows < vectors) {
           SmallVector<Value> spread;
           for (int64_t row = 0; row < rows; ++row)

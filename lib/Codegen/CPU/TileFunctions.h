@@ -52,8 +52,8 @@ public:
 
   /// Returns the function f(A, B, C, depth, rows, panels, bytes from panel to
   /// panel, ahead, step). It computes C[rows][panels * width] = A[rows][depth]
-  /// * B. If panels are streamed, the function also prefetches memory: it
-  /// begins at `ahead`, and advances by `step` bytes with each step of the
+  /// * B. If panels are streamed, the function also prefetches memory,
+  /// beginning at `ahead` and advancing by `step` bytes with each step of the
   /// reduction.
   func::FuncOp get(const TileShape &shape);
 

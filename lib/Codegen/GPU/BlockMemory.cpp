@@ -15,12 +15,13 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Bytes of shared memory that a block may use on any chip.
+/// Bytes of shared memory that a block may use on every chip.
 static constexpr int64_t kLeastSharedMemory = 48 * 1024;
 /// Maximum number of bytes to reserve for a quad of rows that products
 /// multiply, before parameters are placed.
 static constexpr int64_t kFewRowBytes = 24 * 1024;
-/// Maximum number of bytes for these rows after parameters are placed.
+/// Maximum number of bytes for rows that products multiply, after parameters
+/// are placed.
 static constexpr int64_t kManyRowBytes = 64 * 1024;
 
 RepeatedOperators::RepeatedOperators(ModuleOp module) {

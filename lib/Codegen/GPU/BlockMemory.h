@@ -13,15 +13,15 @@
 
 namespace mlir::uprog {
 
-/// Operators of a module that run at many steps. An operator is not among them
-/// if the depths of all its tasks are constant, or if one block runs it by
-/// itself. The choice of executors depends on these operators, and only their
+/// Operators of a module that run in many steps. An operator is excluded if the
+/// depths of all its tasks are constant, or if one block runs it by itself. The
+/// choice of executors depends on the remaining operators, and only their
 /// parameters can be resident.
 class RepeatedOperators {
 public:
   explicit RepeatedOperators(ModuleOp module);
   bool contains(OperatorOp op) const { return !findReason(op); }
-  /// Returns the reason why an operator does not run at many steps, or
+  /// Returns the reason why an operator does not run in many steps, or
   /// std::nullopt if it does.
   std::optional<StringRef> findReason(OperatorOp op) const;
 

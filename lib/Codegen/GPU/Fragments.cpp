@@ -117,8 +117,8 @@ Value Fragments::pack(const FactorFormat &format, ArrayRef<Value> elements) {
 // holds row `group` + 8 * (r % 2), beginning at E * `member` + 4 * E * (r / 2).
 // In the columns' fragment, register r begins at E * `member` + 4 * E * r (PTX
 // ISA, "Matrix Fragments for mma.m16n8k8" and following). Any order of k is
-// valid if rows and columns use the same one. Each instruction therefore takes
-// the next elements of each lane's vectors.
+// valid if rows and columns use the same order. Each instruction therefore
+// takes the next elements of each lane's vectors.
 CodeBuilder::Values Fragments::multiply(const FactorFormat &format,
                                         ArrayRef<Value> rows, Value column,
                                         ValueRange sums) {

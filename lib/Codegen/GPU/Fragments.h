@@ -14,29 +14,30 @@
 
 namespace mlir::uprog {
 
-/// Returns the type of factors in shared memory, in the rows of a round and in
-/// resident parameters.
+/// Returns the type that factors have in shared memory: in the rows of a round
+/// and in resident parameters.
 Type getFactorType(CodeBuilder &b, const FactorFormat &format);
 /// Converts an element, or a vector of four elements, to factors in shared
 /// memory.
 Value roundFactors(CodeBuilder &b, const FactorFormat &format, Value elements);
 
 /// Makes LLVM unroll a loop `times` times, which keeps the loads of `times`
-/// steps in flight. Otherwise, an assembler would unroll the loop until no
+/// rounds in flight. Otherwise, an assembler would unroll the loop until no
 /// registers are left. Does not replace an existing annotation.
 void unroll(Operation *loop, int64_t times);
 
 /// Products of a warp's tile of 16 rows by 8 columns on tensor cores. Lanes are
 /// in groups of four. All lanes of a group multiply the same two rows by the
-/// same column. In each step, each lane loads 16 bytes of each of its rows and
-/// of its column; the vectors of a group are adjacent along k. An instruction
-/// uses the elements of rows and columns in the same order. The bits of a row's
-/// results do not depend on adjacent rows.
+/// same column. In each iteration, each lane loads 16 bytes of each of its rows
+/// and of its column; the vectors of a group are adjacent along k. An
+/// instruction uses the elements of rows and columns in the same order. The
+/// bits of a row's results do not depend on adjacent rows.
 class Fragments {
 public:
   Fragments(CodeBuilder &b, WordMath &m, Value lane);
 
-  /// Returns row 0 or 1 of this lane; getColumn() returns its column.
+  /// Returns row `number` (0 or 1) of this lane; getColumn() returns the lane's
+  /// column.
   Value getRow(int64_t number);
   Value getColumn() { return group; }
   /// Returns the number of this lane within its group.
@@ -47,8 +48,8 @@ public:
 
   /// Packs parameters into one vector of factors, as in shared memory.
   Value pack(const FactorFormat &format, ArrayRef<Value> elements);
-  /// Adds the products of a step to `sums`. The vectors of two rows and of a
-  /// column have four words each.
+  /// Adds the products of an iteration to `sums`. Each vector, two of rows and
+  /// one of a column, has four words.
   CodeBuilder::Values multiply(const FactorFormat &format, ArrayRef<Value> rows,
                                Value column, ValueRange sums);
 

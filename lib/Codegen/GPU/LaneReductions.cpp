@@ -16,12 +16,13 @@ using namespace mlir;
 using namespace mlir::uprog;
 
 /// Minimum number of values that each lane reduces. The loads of a lane are in
-/// flight together, whereas an exchange waits for the previous one. With fewer
-/// lanes per element, a warp also computes more elements.
+/// flight together, whereas each exchange between lanes waits for the previous
+/// exchange. With fewer lanes per element, a warp also computes more elements.
 static constexpr int64_t kLeast = 8;
 
-/// Returns the loop that is divided among lanes: the longest loop or, of
-/// several longest loops, the last one, along which values are adjacent.
+/// Returns the loop that is divided among lanes: the longest loop. If several
+/// loops are longest, returns the last of them, because values are adjacent
+/// along the last loop.
 static size_t findLoop(const ReductionLoops &loops) {
   size_t longest = 0;
   for (size_t i = 1; i < loops.dims.size(); ++i)
@@ -113,8 +114,8 @@ CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
         partial = b.loop(b.constant(begin), b.constant(end), 1, partial, at);
         continue;
       }
-      // All lanes run this loop equally often, so it can be unrolled. The
-      // remaining values follow.
+      // All lanes run the same number of iterations of this loop, so it can be
+      // unrolled. The remaining values follow.
       int64_t rest = (end - begin) % count;
       partial = b.loop(b.constant(begin), b.constant(end - rest), count,
                        partial, [&](Value k, ValueRange values) {

@@ -33,8 +33,8 @@ using namespace mlir::uprog;
 /// NVVM dialect.
 static constexpr unsigned kGlobalMemory = 1;
 
-/// Returns true if the kernel only runs steps of plans. Otherwise its control
-/// flow keeps values in registers across stages.
+/// Returns true if the kernel only runs steps of plans. In any other kernel,
+/// control flow keeps values in registers across stages.
 static bool runsOnlyPlans(ModuleOp module) {
   WalkResult others = module.walk([](Operation *op) {
     auto run = dyn_cast<RunOp>(op);

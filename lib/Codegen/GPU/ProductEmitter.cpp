@@ -27,7 +27,7 @@ using namespace mlir::uprog;
 /// default, each with half as many registers.
 static constexpr int64_t kCopies = 8, kRoundedCopies = 6;
 /// Maximum number of loads in flight for these vectors, if a vector needs
-/// several.
+/// several loads.
 static constexpr int64_t kLoads = 16;
 /// Maximum number of bytes for sums. Limits the number of tiles that are
 /// processed at once.
@@ -677,9 +677,10 @@ ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
 
 /// In each step, a lane sends half of its partial sums to the lane that keeps
 /// these sums, and adds the sums that it receives to the other half. It sends
-/// half of the columns as long as it has several. Lanes that have a single sum
-/// exchange it, and all end with the same value. The order in which partial
-/// sums of lanes are added therefore does not depend on the number of rows.
+/// half of the columns as long as it has several columns. Lanes that have a
+/// single sum exchange it, and all end with the same value. The order in which
+/// partial sums of lanes are added therefore does not depend on the number of
+/// rows.
 Value ProductEmitter::addUp(ArrayRef<Value> partials, size_t columns) {
   SmallVector<Value> sums(partials);
   for (int64_t distance = kLanes / 2; distance > 0; distance /= 2) {

@@ -29,11 +29,11 @@ struct ProductMemory {
 /// Emits a stage's products with parameters, as a ProductPlan specifies.
 ///
 /// Without tensor cores, a warp computes a tile of 4 rows by 8 columns of sums,
-/// or a slice of 2 of these columns. Both may have one row instead of 4. The
-/// lanes divide k among them: each lane adds its terms of all these sums, with
-/// one fma per term. Lanes read adjacent vectors. Then they exchange partial
-/// sums until each lane has one sum. On tensor cores, the tile has 16 rows, and
-/// a lane has four sums.
+/// or a slice of 2 of these columns. A tile or slice may have one row instead
+/// of 4. The lanes divide k among them: each lane adds its terms of all these
+/// sums, with one fma per term. Lanes read adjacent vectors. Then the lanes
+/// exchange partial sums until each lane has one sum. On tensor cores, the tile
+/// has 16 rows, and a lane has four sums.
 class ProductEmitter {
 public:
   static constexpr int64_t kLanes = 32; ///< lanes of a warp
@@ -57,7 +57,7 @@ public:
                             const ProductMemory &memory);
   int64_t countQuads() const { return countQuads(plan, memory); }
 
-  /// Starts the code of the stage.
+  /// Sets the thread, the warp and the lane for the code that is emitted next.
   void begin(Value thread, Value warp, Value lane);
   /// Computes the addresses of the rows of `rows` that are copied first. The
   /// stage has `quads` quads of rows. The plan specifies the addresses, so
@@ -74,8 +74,8 @@ public:
   void multiply(const ProductPlan::Round &round, const Rows &rows,
                 Value firstRow, const Columns &columns, const Slices &slices,
                 Value firstTurn, const Tiles &tiles, Value count);
-  /// Returns the sum of product `number` at element `element` of a tile, over
-  /// all shares.
+  /// Returns the value of product `number` at element `element` of a tile: the
+  /// total of the sums of all shares.
   Value addShares(size_t number, Value tile, Value element);
 
 private:
@@ -135,7 +135,7 @@ private:
   };
 
   SmallVector<PieceGroup, 1> groupPieces(const ProductPlan::Round &round) const;
-  /// Returns spot `number` of `total`.
+  /// Returns spot `number` of the `total` spots.
   Spot spotAt(const PieceGroup &group, const Rows &rows, Value number,
               Value total);
   void copySpots(const ProductPlan::Round &round, const PieceGroup &group,
@@ -143,7 +143,7 @@ private:
   Value addressOf(Value factor, int64_t bytes);
   Value rowAt(const ProductPlan::Round &round, Value own, Value offset);
 
-  /// Returns the address of element `element` of a tile's sums of one share.
+  /// Returns the address of sum `element` of a tile in a share.
   Value sumAt(Value tile, Value share, Value element, int64_t bytes);
   /// Stores this lane's sums of share `number` of a round.
   void storeSums(const ProductPlan::Round &round, Value tile, Value number,

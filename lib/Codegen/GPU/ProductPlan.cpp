@@ -74,8 +74,8 @@ static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
 }
 
 /// Returns the source of the rows that a product multiplies at k in [begin,
-/// end). Looks through concatenations and other views: products may read the
-/// same rows at different places of their operands.
+/// end). Looks through concatenations and other views: two products may read
+/// the same rows at different indices of their operands.
 static RowSource findSource(const Reduction &product, int64_t begin,
                             int64_t end) {
   linalg::LinalgOp op = product.op;
@@ -115,8 +115,9 @@ static RowSource findSource(const Reduction &product, int64_t begin,
   return found;
 }
 
-/// Returns the sources of a share's factors. Each piece is one source if no
-/// piece needs padding. Otherwise, the whole share is one source.
+/// Returns the sources of a share's factors. If no piece of a concatenation
+/// needs padding, each piece is one source. Otherwise, the whole share is one
+/// source.
 static SmallVector<RowSource> findSources(const ProductPlan::Share &share,
                                           const FactorFormat &format) {
   SmallVector<RowSource> sources;
@@ -202,8 +203,8 @@ private:
     return true;
   }
 
-  /// Returns the offset at which `sources` are adjacent in the last round, if
-  /// any.
+  /// Returns the offset at which the last round stores `sources` one after
+  /// another, or std::nullopt if it does not.
   std::optional<int64_t> find(ArrayRef<RowSource> sources) const {
     int64_t bytes = plan.rounds.back().format.bytes();
     for (const auto &[first, begin] : placed) {

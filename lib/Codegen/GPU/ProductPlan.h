@@ -13,19 +13,19 @@
 
 namespace mlir::uprog {
 
-/// Format of the factors of products in a block's shared memory, as a warp
-/// multiplies them. Rows, and columns of parameters, are stored along k, in
-/// vectors of 16 bytes.
+/// Format in which a block's shared memory stores the factors of products, so
+/// that a warp can multiply them. Rows, and columns of parameters, are stored
+/// along k, in vectors of 16 bytes.
 struct FactorFormat {
   static constexpr int64_t kVectorBytes = 16;
   static constexpr int64_t kTileColumns = 8;
 
-  /// Creates the format of products of `element`, f32 or f64. Only f32 is
-  /// rounded.
+  /// Creates the format of products with elements of type `element`, f32 or
+  /// f64. Only f32 is rounded.
   FactorFormat(Type element, batch::Precision precision)
       : element(element), precision(precision) {}
 
-  Type element;               ///< element type in global memory, and of sums
+  Type element;               ///< type of elements in global memory and of sums
   batch::Precision precision; ///< F32: not rounded, no tensor cores
 
   bool usesTensorCores() const { return precision != batch::Precision::F32; }
@@ -42,7 +42,7 @@ struct FactorFormat {
   int64_t padded(int64_t depth) const;
   /// Returns the largest extent of k over which one warp sums. Lanes exchange
   /// sums at the end of each share, except on tensor cores. There, each step
-  /// waits for the sums of the previous one, and tiles are larger and fewer.
+  /// waits for the sums of the previous step, and tiles are larger and fewer.
   int64_t share() const { return usesTensorCores() ? 256 : 512; }
   /// Returns the distance in bytes from a row or column of `depth` factors to
   /// the next. Factors that lanes of a warp read at once are in different
@@ -59,8 +59,9 @@ struct FactorFormat {
 /// stage:
 ///
 ///   for each round:
-///     copy segments of the rows that are multiplied to shared memory
-///     for each tile of sums and each share of k of a product: one warp
+///     copy segments of the multiplied rows to shared memory
+///     for each tile of sums and each share of k of a product:
+///       one warp computes the sums
 ///   for each element: add up its shares, in order
 ///
 /// One round is enough if the rows fit. Shares depend only on sizes, so a row
@@ -68,7 +69,7 @@ struct FactorFormat {
 struct ProductPlan {
   /// Range of k in the rows that products multiply.
   struct Segment {
-    const Reduction *reader; ///< the first product that reads it
+    const Reduction *reader; ///< the first product that reads the segment
     int64_t begin, end;      ///< range of k
     int64_t at;              ///< bytes from the beginning of a row
   };
@@ -87,8 +88,8 @@ struct ProductPlan {
     int64_t stride = 0;          ///< bytes from one row to the next
   };
 
-  /// Creates the plan for rows that have space for `rowBytes` bytes in each
-  /// round, or for all bytes that they need if `rowBytes` is 0.
+  /// Creates a plan in which each row has space for `rowBytes` bytes in a
+  /// round, or for all bytes that the row needs if `rowBytes` is 0.
   ProductPlan(const StagePlan &plan, const Stage &stage,
               batch::Precision precision, int64_t rowBytes = 0);
 
@@ -96,7 +97,7 @@ struct ProductPlan {
   SmallVector<Share> shares; ///< all shares, grouped by product
   SmallVector<Round, 1> rounds;
   int64_t tileRows = 4;
-  int64_t sumBytes = 0; ///< bytes of a tile's sums of one share
+  int64_t sumBytes = 0; ///< bytes of a tile's sums for one share
 
   /// Returns the maximum number of bytes that a round needs for a row.
   int64_t rowBytes() const;

@@ -18,11 +18,11 @@ namespace mlir::uprog {
 
 /// Matrix of parameters that contractions of one or several stages read.
 struct ResidentMatrix {
-  PackedAttr packed;      ///< how its first reader reads it
+  PackedAttr packed;      ///< how the first reader reads the matrix
   int64_t columns, depth; ///< extents that are read
   FactorFormat format;
-  int64_t rowsPerTask = 0;   ///< rows per task that are multiplied by it
-  int64_t tiles = 0;         ///< tiles of columns
+  int64_t rowsPerTask = 0;   ///< rows per task multiplied by the matrix
+  int64_t tiles = 0;         ///< number of tiles of columns
   int64_t share = 0;         ///< expected number of tiles per block
   int64_t residentTiles = 0; ///< number of leading tiles in shared memory
   int64_t offset = 0;        ///< offset of the first tile, in bytes
@@ -38,11 +38,11 @@ struct ResidentMatrix {
 };
 
 /// Parameters that stay in the shared memory of a block for a whole launch: the
-/// block's share of the columns of operators that run at many steps. The most
+/// block's share of the columns of operators that run in many steps. The most
 /// used parameters that fit are selected.
 ///
-/// A block's share is known only when a kernel is launched. Tiles of a share
-/// beyond the resident ones are read from global memory.
+/// A block's share is known only when a kernel is launched. The tiles of a
+/// share that are not resident are read from global memory.
 class ResidentParameters {
 public:
   /// Number of ragged rows that a task is assumed to have.
@@ -82,10 +82,10 @@ public:
   static void addMemory(gpu::GPUModuleOp module, CodeBuilder &b, int64_t bytes);
   /// Returns the address of byte `offset` of that memory.
   static Value getMemory(CodeBuilder &b, int64_t offset);
-  /// Creates the function f(packings, unit, units) that fills this memory, if
-  /// any parameters are resident. All `threads` threads of a block call it
-  /// first. `unit` is one of `units` blocks at `level`, which the attribute
-  /// kLevelAttr stores.
+  /// If any parameters are resident, creates the function f(packings, unit,
+  /// units) that copies them to this memory. All `threads` threads of a block
+  /// call it at the beginning of a launch. `unit` is one of `units` blocks at
+  /// `level`, which the attribute kLevelAttr stores.
   void emitLoad(gpu::GPUModuleOp module, ModuleTables &tables, CodeBuilder &b,
                 int64_t threads, Level level) const;
 

@@ -30,7 +30,7 @@ WarpEmitter::WarpEmitter(const StagePlan &plan,
 /// registers.
 static constexpr int64_t kMostWords = 64;
 /// Maximum number of operations of a loop that is assumed to be unrolled
-/// completely. Later passes decide about other loops.
+/// completely. Later passes decide whether to unroll other loops.
 static constexpr int64_t kMostUnrolled = 1024;
 
 namespace {
@@ -292,8 +292,9 @@ void WarpEmitter::emitPass(ProductEmitter &products,
     if (several) {
       if (&round != &productPlan.rounds.front())
         gpu::BarrierOp::create(b);
-      // Recompute these numbers in each round, so that values derived from them
-      // do not occupy registers across rounds.
+      // Recompute the numbers of the thread, the warp and the lane in each
+      // round, so that values derived from them do not occupy registers across
+      // rounds.
       auto anew = [&](Value number) {
         number = batch::makeOpaque(b, b.getLoc(), m.widen(number));
         return m.narrow(number);

@@ -35,7 +35,8 @@ public:
   struct Blocks {
     int64_t warps; ///< warps of each block
     batch::Precision precision;
-    /// Stages may wait for the rows of other blocks, at `uprog.await_rows`.
+    /// True if stages may wait for the rows of other blocks, at
+    /// `uprog.await_rows`.
     bool stagesWait = false;
   };
 
@@ -78,9 +79,9 @@ private:
   /// Emits everything except products with parameters, at one of this lane's
   /// elements.
   void emitElement(const Indices &element);
-  /// Emits the same code for an element that several lanes compute together.
-  /// `member` is the number of this lane among them. One lane stores the
-  /// element.
+  /// Emits the code of emitElement() for an element that several lanes compute
+  /// together. `member` is the number of this lane among them. One lane stores
+  /// the element.
   void emitSharedElement(const Place &place, const LaneReductions &lanes,
                          Value member);
   void emitStores(const Indices &element);

@@ -29,8 +29,8 @@ ItemWork::ItemWork(const FactorFormat &format, int64_t rows, int64_t columns,
                    int64_t depth) {
   sums = rows * columns;
   if (format.usesTensorCores()) {
-    // A step loads a vector of each of two rows and of a column, and multiplies
-    // twice.
+    // Each step along k loads a vector from each of two rows and from a column,
+    // and multiplies twice.
     int64_t steps = llvm::divideCeil(depth, format.step());
     loads = 3 * steps;
     multiplications = 2 * steps;
@@ -41,7 +41,7 @@ ItemWork::ItemWork(const FactorFormat &format, int64_t rows, int64_t columns,
   loads = steps * (rows + columns);
   multiplications = steps * rows * columns * format.vector();
   instructions = loads + multiplications + 1;
-  // A lane exchanges half of its sums as long as it has several.
+  // At each distance, a lane sends half of its sums, or its only sum.
   int64_t words = batch::elementBytes(format.element) / 4;
   int64_t left = sums;
   for (int64_t distance = kLanes / 2; distance > 0; distance /= 2) {
@@ -69,8 +69,9 @@ static int64_t getLatency(Operation *op) {
 }
 
 namespace {
-/// Finds the longest chains of dependent loads and instructions in a function.
-/// Visits operations in order.
+/// Finds the longest chain of dependent loads in a function, and the longest
+/// chain of dependent instructions after its last barrier. Visits operations in
+/// order.
 class ChainFinder {
 public:
   explicit ChainFinder(Operation *last) : lastBarrier(last) {}
@@ -339,8 +340,8 @@ StageWork::StageWork(const StagePlan &plan, const Stage &stage,
 /// shuffle. The values are rounded from published measurements of NVIDIA Hopper
 /// and earlier generations.
 static constexpr double kL2Latency = 270, kSharedLatency = 30;
-/// Cycles from an instruction to one that needs its result, from the same
-/// measurements.
+/// Cycles from an instruction to an instruction that needs its result, from the
+/// same measurements.
 static constexpr double kDependentIssue = 4;
 /// Bytes per cycle that the load units of a multiprocessor read from the L2
 /// cache.
@@ -356,8 +357,8 @@ int64_t StageWork::estimateCycles(const StageCode &code) const {
   if (weightBytes)
     cycles += passes * kL2Latency;
   // Once the rows are available, the stage waits for whichever takes longest:
-  // the instructions of a warp, the instructions of a block, or its accesses to
-  // shared memory.
+  // the instructions of a warp, the instructions of a block, or the block's
+  // accesses to shared memory.
   cycles += std::max({instructions / kWarpRate, blockInstructions / kBlockRate,
                       double(wavefronts)});
   // Each item waits for a load, and for five exchanges between lanes.

@@ -28,13 +28,14 @@ struct ItemWork {
 
 /// Properties of a stage's function that do not depend on the number of rows.
 struct StageCode {
-  /// Properties of a stage without a function: estimates that are close to the
-  /// values of models over trees.
+  /// Default estimates for a stage without a function. They are close to the
+  /// values for models over trees.
   StageCode() = default;
   explicit StageCode(func::FuncOp function);
 
-  /// Length of the longest chain of loads from global memory after the barrier
-  /// of all blocks, where each load needs the result of the previous one.
+  /// Length of the longest chain of dependent loads from global memory after
+  /// the barrier of all blocks. Each load needs the result of the previous
+  /// load.
   int64_t dependentLoads = 2;
   /// Length of the longest chain of dependent instructions for one element,
   /// after its products. Functions of `math` count as their expansions.

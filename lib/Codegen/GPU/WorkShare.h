@@ -20,7 +20,7 @@
 
 namespace mlir::uprog {
 
-/// Arithmetic as in WordMath, on numbers.
+/// Arithmetic as in WordMath, on integers instead of IR values.
 struct NumberMath {
   using Number = int64_t;
   static int64_t constant(int64_t value) { return value; }
@@ -42,9 +42,9 @@ struct NumberMath {
 };
 
 /// Tiles of columns that block `unit` of `units` computes: first, first +
-/// across, ... They do not depend on the number of rows, so a block reads the
-/// same parameters at every step. If there are more blocks than tiles, blocks
-/// with the same columns divide the rows.
+/// across, ... These tiles do not depend on the number of rows, so a block
+/// reads the same parameters at every step. If there are more blocks than
+/// tiles, blocks with the same columns divide the rows.
 template <class Math>
 struct ColumnShare {
   using Number = typename Math::Number;
@@ -65,8 +65,8 @@ struct ColumnShare {
   Number share = Number(); ///< number of the block among the blocks with its
                            ///< columns
   Number first = Number();
-  Number count = Number();  ///< number of its tiles
-  Number shares = Number(); ///< number of blocks with its columns
+  Number count = Number();  ///< number of the block's tiles
+  Number shares = Number(); ///< number of blocks with these columns
 };
 
 /// Share of a block in a tile of columns that several blocks compute together,
@@ -112,7 +112,7 @@ struct SliceShare {
   }
 
   Number shift; ///< a tile is divided among 2^shift blocks
-  Number own;   ///< number of the block among these
+  Number own;   ///< number of the block among these blocks
   Number left;  ///< a block has 2^left slices of the tile, or 0 if tiles remain
                 ///< whole
   Number first; ///< first of these slices
@@ -178,20 +178,20 @@ struct TileShare {
   }
 
   Number shift;
-  Number across = Number(); ///< tiles of columns
+  Number across = Number(); ///< number of columns of tiles
   Number rows;              ///< maximum number of rows of tiles
 };
 
 /// Items that are divided among the warps of a block between two barriers. An
-/// item is a share of k of a product, for a tile of sums or a slice of one.
-/// Each of n warps takes every n-th item.
+/// item is a share of k of a product, for a tile of sums or for a slice of a
+/// tile. Each of n warps takes every n-th item.
 template <class Math>
 struct ItemShare {
   using Number = typename Math::Number;
 
   /// Returns true if the items of a block with `rows` rows are slices of
-  /// `tiles`: either blocks divide the tiles, or whole tiles would leave some
-  /// `warps` idle.
+  /// `tiles`: the rows fit one quad, and either blocks divide the tiles, or
+  /// whole tiles would leave some `warps` idle.
   static auto takesSlices(Math &m, Number rows, Number tiles, int64_t shares,
                           int64_t warps, const SliceShare<Math> &slices) {
     constexpr int64_t quad = RowShare<Math>::kQuad;

@@ -87,8 +87,8 @@ InstanceUnit batch::makeClusterUnit(OpBuilder &builder, Location loc,
   return member;
 }
 
-/// Returns true if the code represents values of this type by the i64s of their
-/// cells.
+/// Returns true if the code represents a value of this type by the i64 of its
+/// cell.
 static bool isCell(Type type) {
   return isa<uprog::RowType, rec::ListType, rec::AdtType>(type);
 }
@@ -107,13 +107,13 @@ Value InstanceCode::isZero(Value value) {
                                cb.constant(0));
 }
 
-/// Returns an i1 that is true for the first thread of the unit, or null if it
-/// is the only thread.
+/// Returns an i1 that is true for the first thread of the unit, or null if the
+/// unit has only one thread.
 Value InstanceCode::isLeaderThread() {
   return unit.threads.isGroup() ? isZero(unit.threads.thread) : Value();
 }
 
-/// Returns an i1 that is true for one thread of all units that run the
+/// Returns an i1 that is true for one thread among all units that run the
 /// instance. This thread reports the values that all threads compute.
 Value InstanceCode::isReportingThread() {
   Value place = unit.number;
@@ -140,11 +140,12 @@ void InstanceCode::addTo(Field counter, Value amount, Value condition) {
   });
 }
 
-/// Low half of a BatchBlockControl's progress: the kernel.
+/// Mask of the low half of a BatchBlockControl's progress, which contains the
+/// kernel.
 static constexpr int64_t kKernelMask = (int64_t(1) << kProgressShift) - 1;
 
-/// Lowest bit, in a unit's count of steps, of the number of steps that it
-/// shares with other units.
+/// Shift of the number of shared steps in InstanceUnit::steps. The lower
+/// bits count the steps that the unit runs by itself.
 static constexpr int64_t kSharedStepsShift = 32;
 
 Value InstanceCode::loadOwn(Value cell) {
@@ -173,7 +174,7 @@ void InstanceCode::trace(Value kernel, Value tasks) {
   });
 }
 
-/// Counts the `count` tasks of a step, of which the unit now begins its share.
+/// Counts the `count` tasks of a step when the unit begins its share of them.
 void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
   const UnitThreads &threads = unit.threads;
   const bool isMultiUnit = unit.level != uprog::Level::Block;
@@ -334,7 +335,7 @@ Value InstanceCode::takeTurn(uprog::RowOp op, Value copies) {
   return last;
 }
 
-/// Returns the base address of buffers.
+/// Returns the base address of the buffers.
 Value InstanceCode::getMemory() {
   return unit.threads.thread ? makeOpaque(builder, loc, unit.memory)
                              : unit.memory;
@@ -452,7 +453,7 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
   return cb.loadElement(type, row, cells);
 }
 
-/// Size in bytes of a piece: threads copy and clear memory in pieces.
+/// Size in bytes of the pieces in which threads copy and clear memory.
 static constexpr int64_t kPiece = 64;
 
 /// Returns the beginning and the end of this thread's share, in bytes.
@@ -767,7 +768,7 @@ Value InstanceCode::argument(int64_t number, Value instance, Type type) {
 void InstanceCode::result(int64_t number, Value instance, Value value,
                           std::optional<Type> type) {
   Value cells = cb.loadPointer(cb.loadField(ContextField::results), number);
-  // Count the instance once: its other results follow immediately.
+  // Count the instance only at its first result, which precedes the others.
   if (number == 0 && !unit.threads.thread) // on the host
     when(isReportingThread(), [&] { cb.countEnded(); });
   if (type)

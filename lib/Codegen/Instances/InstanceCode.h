@@ -57,8 +57,8 @@ public:
     return nodeResults.lookup(results);
   }
   int64_t getNodeCells() const { return nodeCells; }
-  /// Returns the number of the value that `op` creates among the values that
-  /// are created for a node; getNodeValues() returns their number.
+  /// Returns the index of the value that `op` creates among the values that are
+  /// created for a node; getNodeValues() returns the number of these values.
   int64_t getNodeValue(uprog::ConstructOp op) const {
     return valueOf.lookup(op);
   }
@@ -93,7 +93,7 @@ private:
   void findLoopsOfKernels(ModuleOp module);
 
   int64_t bytes = 0, bufferBegin = 0, bufferBytes = 0;
-  int64_t capacity = 1; ///< instances that run at the same time
+  int64_t capacity = 1; ///< number of instances that run at once
   int64_t setBytes = 0;
   int64_t mostTasks = 1; ///< maximum number of tasks of a step
   int64_t nodeBytes = 0, nodeCells = 0, nodeValues = 0;
@@ -103,7 +103,7 @@ private:
   SmallVector<NamedAttribute> kernelLoops; ///< by kernel, for messages
 };
 
-/// Unit that runs an instance, by itself or together with others.
+/// Unit that runs an instance, by itself or together with other units.
 struct InstanceUnit {
   UnitThreads threads;
   Value context; ///< !llvm.ptr to the BatchContext
@@ -114,13 +114,13 @@ struct InstanceUnit {
   Value number;  ///< i64: number of the unit among those that run together
   Value count;   ///< i64: number of units that run together
   /// Level of the units that run the instance together. `block` means that this
-  /// unit runs it by itself.
+  /// unit runs the instance by itself.
   uprog::Level level = uprog::Level::Device;
   /// Pointers (!llvm.ptr) to i64s of each thread: the current instance, and the
   /// number of rounds that it has run. A unit with several threads also counts
   /// its progress (as in a BatchBlockControl), the tasks and steps that it
   /// shares with other units, and cluster barriers. The low 32 bits of `steps`
-  /// count steps that it runs by itself, the high 32 bits shared steps.
+  /// count steps that the unit runs by itself, the high 32 bits shared steps.
   Value instance, rounds, progress, shares, steps, barriers;
 };
 
@@ -129,7 +129,7 @@ struct InstanceUnit {
 InstanceUnit makeInstanceUnit(OpBuilder &builder, Location loc, Value context,
                               Value number, Value count,
                               const UnitThreads &threads = {});
-/// Returns the same unit for code in which it runs an instance by itself.
+/// Returns the same unit for code in which the unit runs an instance by itself.
 InstanceUnit makeSingleUnit(OpBuilder &builder, Location loc,
                             const InstanceUnit &unit);
 /// Returns the same unit as block `rank` of the `size` blocks of a cluster,
@@ -165,7 +165,7 @@ public:
   /// `rounds` is null or an i64.
   Value nextRound(uprog::NextRoundOp op, Value count, Value rounds,
                   const InstanceTables &tables);
-  /// Returns the address of `count` cells of the unit, which `op` needs.
+  /// Returns the address of the `count` cells of the unit that `op` needs.
   Value allocate(Operation *op, int64_t count, const InstanceTables &tables);
   /// Returns an i64 that locates cells: their address or, on a device, their
   /// offset from the beginning of the unit's own memory.
@@ -175,7 +175,7 @@ public:
   Value member(Value list, Value index);
   /// Begins a loop whose iterations are divided among the unit's threads.
   /// Returns the number of this thread's first iteration and the distance to
-  /// its next one.
+  /// its next iteration.
   std::pair<Value, Value> beginEach();
   /// Emits code that waits until all threads have run their iterations.
   void endEach();

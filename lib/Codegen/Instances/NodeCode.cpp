@@ -48,8 +48,9 @@ void InstanceTables::placeNodes(ModuleOp module) {
     nodeResults[results.getSymNameAttr()] = nodeCells;
     nodeCells += results.getTypes().size();
   }
-  // A program for sets has a separate branch for each side of a branch. It
-  // creates the same values as the program for one instance, in the same order.
+  // In a program for sets, each side of a branch becomes a separate branch. The
+  // program creates the same values as the program for one instance, in the
+  // same order.
   SmallVector<int64_t> numbers;
   for (auto program : module.getOps<uprog::ProgramOp>()) {
     if (runsSets(program))

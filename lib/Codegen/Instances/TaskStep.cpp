@@ -44,7 +44,7 @@ int64_t batch::countTaskCells(KernelOp kernel, int64_t capacity) {
 
 int64_t TaskStep::countCells(KernelOp kernel) {
   int64_t operands = kernel.getTaskArguments().size();
-  // The constructor takes this many cells.
+  // The constructor takes this many cells of `memory`.
   return kStepCells + operands * (kOperandCells + 2) + 1 +
          2 * static_cast<int64_t>(kernel.getNumResults());
 }

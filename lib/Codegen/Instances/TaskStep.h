@@ -23,7 +23,7 @@ uprog::CodeAttr getCode(ModuleOp module, StringRef kernel);
 /// results, or null if the step has these rows.
 uprog::PutTaskOp findPutWithRows(uprog::TasksOp list);
 /// Returns the number of cells of the step that a `uprog.batch` creates from a
-/// list. Each of its results may need a list of rows.
+/// list. Each result of the kernel may need a list of rows.
 int64_t countBatchCells(KernelOp kernel, uprog::TasksOp tasks);
 /// Returns the number of cells of a list of tasks, including the rows of their
 /// results.
@@ -68,7 +68,7 @@ private:
   ContextBuilder cb;
   KernelOp kernel;
   uprog::CodeAttr code;
-  SmallVector<unsigned> perTask; ///< arguments of the kernel
+  SmallVector<unsigned> perTask; ///< arguments that are not shared
   int64_t position = 0;          ///< position of the next operand
   Value memory;
   int64_t taken = 0; ///< number of used cells of `memory`

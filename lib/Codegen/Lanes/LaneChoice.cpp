@@ -33,9 +33,9 @@ Value LaneCode::learnedBlock() {
   auto mix = [&](Value hash, Value item) {
     return mul(arith::XOrIOp::create(builder, loc, hash, item), factor);
   };
-  // Among the blocks that lanes wait for, find the first one of low cost.
-  // Compute the hash of those of high cost, and find the one with the most
-  // lanes.
+  // Among the blocks that lanes wait for, find the first block of low cost.
+  // Compute a hash of the blocks of high cost, and find the one among them with
+  // the most lanes.
   auto loop = scf::ForOp::create(
       builder, loc, zero, constant(layout.getNumBlocks()), constant(1),
       ValueRange{none, factor, none, zero},
@@ -136,8 +136,7 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
     Value unknown =
         arith::ExtUIOp::create(builder, loc, builder.getI64Type(), isUnknown);
     setNumber(kLanesUnknownStates, add(number(kLanesUnknownStates), unknown));
-    // If lanes return to the block while others enter it, they start a new
-    // wait.
+    // Lanes that return to the block during this step begin a new wait.
     when(any, [&] {
       reportProgress(now, block);
       Value place = placeOf(block);
@@ -175,8 +174,8 @@ std::pair<Value, Value> LaneCode::laneList() {
 Value LaneCode::enterBlock(Value lane, Value block) {
   Value waits = compare(CmpIPredicate::eq, load(array(kLanesBlocks), lane),
                         placeOf(block));
-  // Load these values in every iteration, so that the loads can be hoisted out
-  // of the loop over lanes.
+  // Load these values even if they are not needed, so that the loads can be
+  // hoisted out of the loop over lanes.
   Value steps = array(kLanesLaneSteps), most = limit(kLanesMaxSteps);
   auto countStep = [&] {
     Value count = add(load(steps, lane), constant(1));

@@ -24,8 +24,9 @@
 namespace mlir::batch {
 
 /// Emits the code of lanes at the insertion point of a builder. All threads of
-/// the unit run the code together, with a barrier before it and at the end of
-/// every section. Only blockKeys() and enterBlock() run on one thread.
+/// the unit run the code together, with a barrier before it. The code of
+/// startLanes(), takeLanes(), runPrologue() and runEpilogue() ends with a
+/// barrier. Only the code of blockKeys() and enterBlock() runs on one thread.
 class LaneCode {
 public:
   /// `context` and `lanes` are !llvm.ptr to a BatchContext and a BatchLanes.
@@ -37,8 +38,8 @@ public:
   void makeNextInstance(func::FuncOp entry);
 
   void startLanes();
-  /// Returns the priority of a block and the step since which a lane waits for
-  /// it, both i64. A block with lower values runs earlier.
+  /// Returns the priority of a block and the step since which a lane has been
+  /// waiting for it, both i64. A block with lower values runs earlier.
   std::pair<Value, Value> blockKeys(Value block);
   /// Returns the number of the next block, an i64, and an i1 that is true if
   /// one exists. Takes the preferred block, the block for which lanes have
@@ -47,8 +48,8 @@ public:
   /// Returns the number of all lanes, an i64, and the address of the list of
   /// the lanes that run a block.
   std::pair<Value, Value> laneList();
-  /// Counts a step of `lane` if it waits for `block`, both i64s. Returns an i1
-  /// that is true if the lane runs the block.
+  /// If `lane` waits for `block` (i64s), counts a step of the lane. Returns an
+  /// i1 that is true if the lane runs the block.
   Value enterBlock(Value lane, Value block);
   /// Starts a run of a block on `count` (an i64) lanes: updates the counters
   /// and the trace. Returns the address of the step.
@@ -92,7 +93,7 @@ private:
   /// Unit of work of a thread: a whole lane, or a piece of a row.
   enum class Share { Nothing, Lanes, Pieces };
   /// Changes the unit of work to `next`. Emits a barrier if another thread may
-  /// then continue with a lane.
+  /// then continue the work on a lane.
   void shareBy(Share next);
   Value laneAt(Value active, Value place);
   /// Calls `body` for each lane that runs the current block, with the lane's
@@ -100,8 +101,8 @@ private:
   void forActive(function_ref<void(Value, Value)> body) {
     forActive(number(abi::kLanesCount), body);
   }
-  /// Calls `body` for each of these lanes and each piece of its row of a
-  /// variable.
+  /// Calls `body` for each lane that runs the current block, and each piece of
+  /// the lane's row of a variable.
   void forPieces(const MachineLayout::Variable &variable,
                  function_ref<void(Value, Value, Value)> body) {
     forPieces(variable, number(abi::kLanesCount), body);
@@ -125,7 +126,7 @@ private:
   /// Zero-initializes the current row of each lane and the bottom row of its
   /// stack.
   void clearRows(const MachineLayout::Variable &variable);
-  /// Returns an i1 that is true if all lanes run the block.
+  /// Returns an i1 that is true if the block runs masked (BatchLanes::masked).
   Value isMasked();
   /// Returns the row of result `result` of the block's kernel for a lane.
   Value resultRow(InvokeOp invoke, OpResult result, Value place, Value lane);
@@ -135,12 +136,13 @@ private:
   void push(PushOp op, Value place, Value lane);
   void pop(PopOp op);
   void set(SetOp op);
-  /// Copies the current row of a variable to its tops, which kernels read.
+  /// Copies the current rows of a variable to the memory at `tops` of its
+  /// BatchVariable. Kernels read the rows from there.
   void copyToTops(const MachineLayout::Variable &variable);
   /// Adds an entry to a stack if it has space. Otherwise the lane's instance
   /// ends with an error.
   Value pushEntry(Value depths, Value lane);
-  /// Emits code in which a lane waits for a block of a frame.
+  /// Emits code that makes a lane wait for a block of a frame.
   void arrive(Value lane, Value frame, Value target);
   void leave(Operation *terminator, Value place, Value lane);
   bool canFail(BlockOp block);
@@ -155,8 +157,9 @@ private:
   /// Assigns the instances that are waiting in a stream to idle lanes.
   void takeReady();
 
-  /// Returns the address of the current frame's range of `array`. Places index
-  /// the array, and blocks index the range.
+  /// Returns the address of the current frame's range of `array`. A place is an
+  /// index into the array, and the number of a block is an index into the
+  /// range.
   Value inFrame(Value array);
   /// Reports to the host that step `now` runs a block.
   void reportProgress(Value now, Value block);
@@ -164,7 +167,8 @@ private:
   /// does not contain the state (BlockPolicy.h).
   Value learnedBlock();
 
-  /// Returns the place in the current frame where lanes wait for a block.
+  /// Returns the place of a block of the current frame. Places are counted from
+  /// the first frame.
   Value placeOf(Value block);
 
   OpBuilder &builder;

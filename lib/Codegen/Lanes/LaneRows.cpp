@@ -117,8 +117,8 @@ Value LaneCode::resultRow(InvokeOp invoke, OpResult result, Value place,
     steps = array(kLanesMaskedSteps);
   Value list = cb.loadPointer(steps, present, kStepCells, kStepResults);
   Value base = cb.loadPointer(list, result.getResultNumber());
-  // The list has a row for every lane in a masked block, and otherwise only for
-  // the lanes that run the block.
+  // In a masked block, the list has a row for every lane. In any other block,
+  // it has rows only for the lanes that run the block.
   return bytesAt(base,
                  mul(select(isMasked(), lane, place), constant(rowBytes)));
 }

@@ -68,7 +68,7 @@ public:
             llvm::function_ref<void(Value)> body);
   void loop(Value lower, Value upper, Value step,
             llvm::function_ref<void(Value)> body);
-  /// Returns the selected value, or null if a side returns null.
+  /// Returns the selected value, or null if a callback returns null.
   Value select(Value condition, llvm::function_ref<Value()> whenTrue,
                llvm::function_ref<Value()> whenFalse);
   /// Returns the selected values, one for each of `types`.
@@ -78,7 +78,8 @@ public:
   void when(Value condition, llvm::function_ref<void()> whenTrue,
             llvm::function_ref<void()> whenFalse = {});
 
-  /// Callback around every region that a loop or a condition opens.
+  /// Called at the beginning and at the end of each region of loops and
+  /// conditions.
   std::function<void(bool enter)> onRegion;
 
 private:

@@ -53,7 +53,8 @@ static bool isComputedByReaders(Operation *op) {
                       [&](Operation &inner) { return isArith(&inner); });
 }
 
-/// Returns true if `image`, as its readers see it, is not stored in memory.
+/// Returns true if readers of `image` cannot load its elements directly from
+/// memory.
 static bool isWorthCopying(Value image) {
   SmallVector<Value> worklist = {image};
   while (!worklist.empty()) {
@@ -93,8 +94,8 @@ static void copyImage(OpBuilder &builder, linalg::LinalgOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Returns the reduction's loops in the order of the filter's dimensions.
-/// Returns nullopt unless each index of the filter is a separate loop and all
-/// of the reduction's loops are among them.
+/// Returns nullopt unless each index of the filter is the index of a separate
+/// loop, and these loops include all loops of the reduction.
 static std::optional<SmallVector<unsigned>> orderByFilter(linalg::LinalgOp op) {
   SmallVector<unsigned> reductions, order;
   op.getReductionDims(reductions);

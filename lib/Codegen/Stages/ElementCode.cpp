@@ -263,9 +263,9 @@ Index Evaluator::evalIndex(Value value, ArrayRef<Index> dims,
   return index(arith::IndexCastOp::create(b, b.getI64Type(), position));
 }
 
-/// Returns the ragged domain of the rows that `op` reads, whose first index is
-/// relative to one of the domain's offsets. Returns nullopt if `op` reads no
-/// ragged tensor.
+/// Returns the ragged domain of the rows that `op` reads: the first index of
+/// `op` is relative to one of the offsets of this domain. Returns nullopt if
+/// `op` reads no ragged tensor.
 std::optional<int64_t> Evaluator::getRaggedDomain(tensor::ExtractOp op) const {
   if (op.getIndices().empty())
     return std::nullopt;
@@ -493,8 +493,8 @@ Value Evaluator::evalView(ArrayRef<ElementSource> sources,
     isSource =
         isSource ? arith::AndIOp::create(b, isSource, one).getResult() : one;
   }
-  // Compute the indices of an inserted slice before the choice, and the indices
-  // of any other source inside it.
+  // Compute the indices of an inserted slice before the source is chosen.
+  // Compute the indices of any other source only where it is chosen.
   bool isInsert = isa<tensor::InsertSliceOp>(source.operand->getOwner());
   Indices inner;
   if (isInsert)

@@ -22,8 +22,8 @@ static RankedTensorType getType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// Returns true if `view` has rows. It then includes all of them, because no
-/// offset and no stride changes their index.
+/// Returns true if `view` has rows. Such a view includes all rows, because no
+/// offset and no stride changes the index of a row.
 static bool hasRows(Value view) {
   RankedTensorType type = getType(view);
   return type.getRank() > 0 && type.isDynamicDim(0);

@@ -21,7 +21,7 @@
 namespace mlir::uprog {
 
 /// Condition that the index along dimension `dim` of the result is less than
-/// `limit` or, without `below`, at least `limit`.
+/// `limit`. If `below` is false, the index must be at least `limit` instead.
 struct IndexCondition {
   unsigned dim;
   bool below;

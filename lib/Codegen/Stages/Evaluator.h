@@ -79,10 +79,10 @@ public:
   /// Records that `element` is the element of `value` at `indices`.
   void remember(Value value, ArrayRef<Index> indices, Value element);
 
-  /// Returns the results of `reduction` at each of `elements`, element by
-  /// element, reduced in order. With `vector`, the results are vectors of
-  /// columns. Calls `enter(e)` before the start values of element e are
-  /// computed.
+  /// Returns the results of `reduction` at each of `elements`, grouped by
+  /// element. Reduces in the order of the loops. With `vector`, the results are
+  /// vectors of columns. Calls `enter(e)` before the start values of element e
+  /// are computed.
   CodeBuilder::Values reduce(const Reduction &reduction,
                              ArrayRef<Indices> elements, bool vector,
                              llvm::function_ref<void(size_t)> enter = {});
@@ -164,8 +164,8 @@ private:
   Value lanesWhere(const IndexCondition &condition, const Index &index);
   Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);
   Value evalScalar(Value value);
-  /// Returns, for each loop of `op`, the number at which it may end for all of
-  /// `elements`, or null if there is none.
+  /// Returns, for each loop of `op`, the limit at which the loop may end for
+  /// all of `elements`. A loop without a limit has null.
   SmallVector<Value> evalLimits(const ReductionLoops &loops,
                                 linalg::LinalgOp op,
                                 ArrayRef<Indices> elements);

@@ -12,9 +12,10 @@
 
 namespace mlir::uprog {
 
-/// Combination of the results of some elements of a reduction with the results
-/// of other elements. It is known for sums, products and similar reductions,
-/// and for the first of the largest or smallest elements.
+/// Combines the results of reducing some elements with the results of reducing
+/// other elements. The combination is known for sums, products and similar
+/// reductions, and for reductions that select the first of the largest or
+/// smallest elements.
 struct PartialResults {
   explicit PartialResults(linalg::LinalgOp op)
       : op(op), combiner(getCombiner(op)), selection(getSelection(op)),

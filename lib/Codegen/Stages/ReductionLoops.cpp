@@ -45,9 +45,9 @@ static bool endsAt(linalg::LinalgOp op, unsigned dim, Value limit) {
       });
 }
 
-/// Returns the number at which loop `dim` of `op` may end, or null if there is
-/// none. The body compares an index with this number, which is equal for all
-/// reduced elements.
+/// Returns the limit at which loop `dim` of `op` may end, or null if the loop
+/// has no limit. The body compares an index with the limit, which is equal for
+/// all reduced elements.
 static Value findLimit(linalg::LinalgOp op, unsigned dim) {
   Block *body = op.getBlock();
   for (auto compare : body->getOps<arith::CmpIOp>()) {

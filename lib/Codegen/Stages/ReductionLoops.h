@@ -18,8 +18,8 @@ struct ReductionLoops {
   explicit ReductionLoops(const Reduction &reduction);
 
   /// Nests the outer loops around `inner`, which builds the last loop. A loop
-  /// ends at its limit if that is less than its extent. A limit may be null,
-  /// and `limits` may be empty.
+  /// ends at its limit if the limit is less than the extent of the loop. A
+  /// limit may be null, and `limits` may be empty.
   CodeBuilder::Values
   nest(CodeBuilder &b, CodeBuilder::Values carried, MutableArrayRef<Index> dims,
        llvm::function_ref<CodeBuilder::Values(CodeBuilder::Values)> inner,

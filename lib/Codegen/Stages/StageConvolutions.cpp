@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A filter is a matrix in memory if the reduction's loops are in the order of
-// its dimensions. If the columns of a result are channels, the filter is packed
-// in panels, and rows of the image are packed as well. If the columns are
-// pixels, the filter provides the rows, and panels of pixels are packed.
+// the filter's dimensions. If the columns of a result are channels, the filter
+// is packed in panels, and rows of the image are packed as well. If the columns
+// are pixels, the filter provides the rows, and panels of pixels are packed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,8 +59,8 @@ getDenseStrides(const Read &read, ArrayRef<int64_t> shape, int64_t dims) {
   return strides;
 }
 
-/// Returns the smallest divisor by which `map` divides `dim`, or `extent` if
-/// none is smaller.
+/// Returns the smallest divisor by which `map` divides `dim`, or `extent` if no
+/// divisor is smaller.
 static int64_t findRun(AffineMap map, AffineExpr dim, int64_t extent) {
   int64_t run = extent;
   map.walkExprs([&](AffineExpr expr) {

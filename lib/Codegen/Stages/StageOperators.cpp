@@ -24,14 +24,14 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Bits that a lane loads at once.
+/// Number of bits that a lane loads at once.
 static constexpr int64_t kGPUVectorBits = 128;
 
 namespace mlir::uprog {
 
-/// Writes a copy of an operator whose body consists of its stages. Each stage
-/// contains its nodes and copies of the views between them, so a view is in the
-/// stage that reads it.
+/// Writes a copy of an operator. The body of the copy consists of the
+/// operator's stages. Each stage contains its nodes and copies of the views
+/// between them, so a view is in the stage that reads it.
 class StageWriter {
 public:
   StageWriter(Staging &staging, OpBuilder &builder)
@@ -60,8 +60,8 @@ private:
   Block &source;
   IRMapping arguments;        ///< arguments, and values that stages store
   SmallVector<Value> yielded; ///< values that the operator yields
-  /// Maps each operand that inserts write into to the result of the stage that
-  /// copies it.
+  /// Maps each destination operand of inserts to the result of the stage that
+  /// copies the operand.
   DenseMap<Value, Value> copies;
 };
 

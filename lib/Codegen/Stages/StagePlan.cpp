@@ -155,7 +155,7 @@ std::optional<Selection> uprog::getSelection(linalg::LinalgOp op) {
     auto loop = index.getDefiningOp<linalg::IndexOp>();
     if (loop && loop.getDim() == reduced[0])
       position = i;
-    // Nothing else may depend on the selected values.
+    // The selected values may have no other uses.
     if (std::distance(sums[i].use_begin(), sums[i].use_end()) != 1 + isBest)
       return std::nullopt;
   }
@@ -337,7 +337,8 @@ std::optional<unsigned> StagePlan::getCopiedResult(const Stage &stage) const {
 Storage StagePlan::getStorage(OpResult result) const {
   if (OpResult inserted = findInsert(result))
     return getStorage(inserted);
-  // A value that is yielded several times is read back from its first result.
+  // A value that is yielded as several results is read back from the first of
+  // them.
   for (OpOperand &operand :
        op.getBody().front().getTerminator()->getOpOperands())
     if (operand.get() == result)

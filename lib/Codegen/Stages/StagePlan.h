@@ -32,8 +32,8 @@ struct RowSpace {
   bool hasRows() const { return domain != kOnce; }
   int64_t rank() const { return shape.size(); }
   int64_t columns() const { return shape.empty() ? 1 : shape.back(); }
-  /// Returns the number of rows of `columns()` elements in one row of the
-  /// space.
+  /// Returns the product of all extents of `shape` except the last one, that
+  /// is, the number of elements of a row divided by `columns()`.
   int64_t leading() const;
   bool operator==(const RowSpace &other) const {
     return domain == other.domain && shape == other.shape;
@@ -63,8 +63,8 @@ struct OperatorRows {
   int64_t domains = 0; ///< number of ragged domains
 };
 
-/// Returns the number of elements in a vector of this type. Each element takes
-/// at least 32 bits.
+/// Returns the number of elements of type `element` in a vector of `vectorBits`
+/// bits. Each element takes at least 32 bits.
 int64_t getNaturalLanes(int64_t vectorBits, Type element);
 /// Returns the minimum number of columns of a register tile, for rows with
 /// `columns` columns.
@@ -93,7 +93,8 @@ bool isFloatContraction(linalg::LinalgOp op);
 AffineMap getOperandMap(linalg::LinalgOp op, const RowSpace &space,
                         unsigned input);
 /// Returns `map` for columns `run` * d`line` + d`column`, where d`column` is
-/// less than `run`, or null if an index is then not linear in d`column`.
+/// less than `run`, or null if a resulting index is not linear in
+/// d`column`.
 AffineMap splitColumns(AffineMap map, unsigned column, int64_t run,
                        unsigned line);
 
@@ -126,10 +127,10 @@ struct Reduction {
   bool vectors = true;
   int64_t depth = 0;
   ArrayRef<int64_t> groups;
-  PackedAttr packed;     ///< only for this kind
-  InPlaceAttr inPlace;   ///< only for this kind
-  CopiedAttr copied;     ///< only for this kind
-  GatheredAttr gathered; ///< only for this kind
+  PackedAttr packed;     ///< null for other kinds
+  InPlaceAttr inPlace;   ///< null for other kinds
+  CopiedAttr copied;     ///< null for other kinds
+  GatheredAttr gathered; ///< null for other kinds
 
   bool isContraction() const { return packed || inPlace || copied || gathered; }
   /// Returns true if B may differ from task to task.
@@ -200,7 +201,8 @@ public:
   /// null.
   BlockArgument getRoot(unsigned index) const;
   /// Returns the result for which `stage` copies an operand, so that later
-  /// stages can insert into the copy. Returns nullopt if it copies none.
+  /// stages can insert into the copy. Returns nullopt if the stage copies no
+  /// operand.
   std::optional<unsigned> getCopiedResult(const Stage &stage) const;
   const TableLayout &getResultLayout(unsigned result) const {
     return rows.resultLayouts[result];

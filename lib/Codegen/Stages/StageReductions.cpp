@@ -150,8 +150,8 @@ std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
 std::optional<Staging::Factor> Staging::matchGroups(const StagedNode &node,
                                                     const Read &read) {
   auto argument = dyn_cast<BlockArgument>(read.base);
-  // On a GPU, the tile of a warp would contain rows that multiply different
-  // matrices.
+  // On a GPU, a match is impossible: the tile of a warp would contain rows that
+  // multiply different matrices.
   if (target == StageTarget::GPU || !argument ||
       !op.getParameter(argument.getArgNumber()))
     return std::nullopt;
@@ -261,7 +261,7 @@ int64_t Staging::getStride(const Read &read, AffineExpr dim) {
 }
 
 /// Splits the inner dimensions of the stage, without the columns, into those on
-/// which an access depends, according to `isRead`, and the others.
+/// which an access depends, according to `isRead`, and the remaining ones.
 static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
 splitDims(const RowSpace &space, llvm::function_ref<bool(unsigned)> isRead) {
   SmallVector<int64_t> groups, rows;
@@ -297,7 +297,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
              (isa<BlockArgument>(read.base) || getNode(read.base));
     };
     SmallVector<Read> lefts, rights;
-    // Split the reduction between the pieces of B.
+    // Split the reduction where B changes from one piece to the next.
     if (!readOperands(node, std::nullopt, lefts, 1 - right) ||
         lefts.size() != 1 || !isInMemory(lefts[0]) ||
         getStride(lefts[0], k) != 1 || getStride(lefts[0], j) != 0 ||

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Workers that run few tasks together divide every stage among them, by columns
-// or by rows. A later stage needs a barrier only if a worker may access data
-// that another worker writes. It needs none if both stages assign the same
-// elements to the same worker.
+// Workers that run few tasks together divide every stage among themselves, by
+// columns or by rows. A later stage needs a barrier only if a worker may access
+// data that another worker writes. It needs no barrier if both stages assign
+// the same elements to the same worker.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ namespace {
 struct Access {
   Value location;
   bool write = false;
-  bool ownRow = true; ///< the row is the one that the stage computes
+  bool ownRow = true; ///< true for the row that the stage computes
   SmallVector<AffineExpr> indices;
 };
 
@@ -45,7 +45,7 @@ struct Owner {
   enum Kind { Null, One, Columns, Rows } kind = Null;
   int64_t domain = RowSpace::kOnce;  ///< domain of rows
   SmallVector<int64_t, 3> extents{}; ///< extents of the dimensions that
-                                     ///< determine it
+                                     ///< determine the worker
 
   bool isSame(const Owner &other) const {
     return kind != Null && kind == other.kind && domain == other.domain &&
@@ -65,7 +65,7 @@ public:
 private:
   using Stage = Staging::Stage;
   /// For each stage, the number of leading dimensions whose positions are
-  /// divided among workers, or none for columns.
+  /// divided among workers, or none if workers divide the columns.
   using Choice = SmallVector<std::optional<int64_t>>;
 
   void addAccesses(size_t number);
@@ -87,7 +87,8 @@ private:
   Owner findOwner(const Stage &stage, std::optional<int64_t> dims,
                   const Access &access) const;
   bool conflict(size_t earlier, size_t later, const Choice &choice) const;
-  /// Returns, for each stage, true if workers wait before it.
+  /// Returns, for each stage, whether workers wait at a barrier before the
+  /// stage.
   SmallVector<bool> placeBarriers(const Choice &choice) const;
   int64_t estimate(const Choice &choice) const;
 
@@ -250,7 +251,7 @@ bool StageSharing::canShareRows(const Stage &stage, int64_t dims) const {
     return llvm::none_of(stage.nodes, [](const StagedNode *node) {
       return isa_and_nonnull<CopiedAttr, GatheredAttr>(node->reduction);
     });
-  // Each worker takes whole matrices.
+  // Each worker must get whole matrices.
   return dims <= static_cast<int64_t>(groups.size()) &&
          groups.back() + 1 == static_cast<int64_t>(groups.size());
 }
@@ -268,8 +269,8 @@ std::optional<int64_t> StageSharing::choose(const Stage &stage,
   return most;
 }
 
-/// Returns the FLOPs that a worker could execute while two workers run one
-/// task.
+/// Estimates the time in which two workers run one task. Returns the FLOPs that
+/// a worker could execute in this time.
 int64_t StageSharing::estimate(const Choice &choice) const {
   int64_t sum = 0;
   for (auto [i, stage] : llvm::enumerate(staging.stages)) {

@@ -72,7 +72,8 @@ LogicalResult Staging::checkLayouts() {
 TableLayout Staging::getLayout(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return rows->argumentLayouts[argument.getArgNumber()];
-  // A value that is yielded several times is read back from its first result.
+  // A value that is yielded as several results is read back from the first of
+  // them.
   OperatorOp operatorOp = op;
   Operation *yield = operatorOp.getBody().front().getTerminator();
   for (OpOperand &operand : yield->getOpOperands())
@@ -295,7 +296,7 @@ LogicalResult Staging::addNode(Operation *inner) {
       if (failed(classifyReduction(*node, linalgOp)))
         return failure();
     } else {
-      // A copy stores a view, so its vectors may cross from operand to operand.
+      // A copy stores a view, so its vectors may span several operands.
       node->anywhere = target == StageTarget::CPU && isa<linalg::CopyOp>(inner);
       node->scalar = !readOperands(
           *node,

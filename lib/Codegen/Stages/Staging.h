@@ -10,7 +10,8 @@
 // concatenations, reshapes, transposes) and elementwise code of low cost are
 // fused into their readers. Every other op is a node. A stage is a set of nodes
 // with the same rows and the same inner shape that read each other only element
-// by element. A node that reads another in any other way is in a later stage.
+// by element. A node that reads another node in any other way is in a later
+// stage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,8 +89,8 @@ private:
     std::optional<int64_t> sharedDims;
     bool barrier = false;
     SmallVector<StagedNode *> nodes;
-    /// Values written by this stage: results of the operator and, with their
-    /// offset, values in scratch memory (others: -1).
+    /// Values written by this stage: results of the operator, each with -1, and
+    /// values in scratch memory, each with its offset.
     SmallVector<std::pair<Value, int64_t>> stores;
   };
 
@@ -122,7 +123,7 @@ private:
   struct Factor {
     PanelsAttr panels;
     int64_t nOffset = 0, kOffset = 0;
-    unsigned left = 0; ///< number of the other input
+    unsigned left = 0; ///< number of the product's other input
     SmallVector<int64_t> groups = {};
   };
   std::optional<Factor> matchPacked(StagedNode &node, linalg::LinalgOp op);

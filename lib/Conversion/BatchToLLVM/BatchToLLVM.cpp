@@ -643,7 +643,7 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
 }
 
 /// Finds the functions that the object contains: functions of the program, and
-/// functions created from it. Erases all others.
+/// functions created from it. Erases all other functions.
 void ObjectBuilder::collectFunctions() {
   DenseSet<StringAttr> names;
   for (func::FuncOp function : program.getFunctions()) {

@@ -32,8 +32,8 @@ static bool isRead(Operation *user, InvokeOp invoke) {
          user->getBlock() == invoke->getBlock();
 }
 
-/// Returns true if all users of `row` except `invoke` read it before `invoke`,
-/// which uses it once.
+/// Returns true if `invoke` uses `row` once, and all other users read `row`
+/// before `invoke`.
 static bool isUsedBefore(Value row, InvokeOp invoke) {
   return llvm::all_of(row.getUses(),
                       [&](OpOperand &use) {

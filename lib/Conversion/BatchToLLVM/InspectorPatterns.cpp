@@ -57,7 +57,7 @@ struct ConvertAwait : InspectorPattern<AwaitOp> {
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-/// Only changes types: lowerConcurrent() does the rest.
+/// Changes the types of the op, which lowerConcurrent() lowers.
 struct ConvertConcurrent : OpConversionPattern<ConcurrentOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -86,7 +86,7 @@ struct ConvertYield : OpConversionPattern<YieldOp> {
   }
 };
 
-/// Only changes types: lowerKeepOps() does the rest.
+/// Changes the types of the op, which lowerKeepOps() lowers.
 struct ConvertKeep : OpConversionPattern<KeepOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -347,7 +347,7 @@ ConvertNumRows::matchAndRewrite(NumRowsOp op, OpAdaptor,
   int64_t number = layout.getSource(op.getSourceAttr().getAttr());
   auto source =
       SymbolTable::lookupNearestSymbolFrom<SourceOp>(op, op.getSourceAttr());
-  // A vector is one row.
+  // A vector of unknown extent is one row. Count its elements.
   auto row = cast<RankedTensorType>(source.getRow());
   Value count =
       row.hasStaticShape()
@@ -373,7 +373,7 @@ static Value readDepth(OpBuilder &builder, Location loc, Value context,
   if (!hasWaits)
     return depth;
   // The result of a task that has run counts as an input, unless a ghost has
-  // raised its depth.
+  // raised the depth in the handle.
   Value hasRun = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::ult, mask(handle, 0xffffffff),
       cb.loadField(ContextField::flushedTasks));

@@ -238,8 +238,8 @@ static json::Object describeLines(KernelOp kernel) {
     else
       add(loc);
   };
-  // The location of a kernel that occurs in several places includes the other
-  // locations.
+  // A kernel that occurs in several places has a fused location, which contains
+  // the locations of all these places.
   if (isa<FusedLoc>(kernel.getLoc()))
     addAll(kernel.getLoc());
   for (Operation &op : kernel.getBody().front().without_terminator())
@@ -392,8 +392,8 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
 
 /// Describes where rows are stored: packings of parameters, sources and tables.
 void ObjectLayout::describeRows(json::Object &object) const {
-  // Packings that kernels read, followed by one for each source that has none
-  // yet.
+  // Packings that kernels read, followed by a packing for each source that has
+  // no packing yet.
   json::Array packingList;
   DenseMap<int64_t, int64_t> rowPackings;
   if (auto packings = module->getAttrOfType<ArrayAttr>(uprog::kPackingsAttr))

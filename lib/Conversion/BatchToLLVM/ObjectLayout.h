@@ -16,10 +16,10 @@
 
 namespace mlir::batch {
 
-/// Numbering in a compiled object and its descriptor: kernels, tables and
-/// variants are numbered in module order from 0, sources from 1, and traversed
-/// functions by their first memo. It is computed from a module before the
-/// module is lowered.
+/// Numbering in a compiled object and its descriptor. Kernels, tables and
+/// variants are numbered in module order from 0, and sources from 1. The first
+/// memo of a traversed function identifies the function. The numbering is
+/// computed from a module before the module is lowered.
 class ObjectLayout {
 public:
   explicit ObjectLayout(ModuleOp module);
@@ -27,10 +27,11 @@ public:
   int64_t getKernel(StringAttr name) const { return kernels.lookup(name); }
   int64_t getTable(StringAttr name) const { return tables.lookup(name); }
   int64_t getSource(StringAttr name) const { return sources.lookup(name); }
-  /// Returns the source of rows of type `row` of `parameter`, or 0 if there is
-  /// none.
+  /// Returns the number of the source with rows of type `row` of `parameter`,
+  /// or 0 if there is none.
   int64_t getSource(int64_t parameter, Type row) const;
-  /// Returns the first memo of a traversed function, or -1 for others.
+  /// Returns the first memo of a traversed function, or -1 for any other
+  /// function.
   int64_t getMemo(StringAttr function) const;
   /// Returns the space that a traversal reserves per node.
   const Reservation &getReservation(TraverseOp traverse) const {
@@ -41,16 +42,16 @@ public:
     for (const auto &entry : reservations)
       llvm::for_each(entry.second.ops, visit);
   }
-  /// Returns the number of the cell that contains each operand in the records
-  /// of a kernel. Cells are counted from 1. Operands are the arguments except
-  /// parameters, counted from 0. Operands that are equal in every record share
+  /// For each operand of a kernel, returns the number of the cell that contains
+  /// the operand in a record. Cells are counted from 1. Operands are the
+  /// arguments except parameters. Operands that are equal in every record share
   /// a cell.
   ArrayRef<int64_t> getRecordCells(KernelOp kernel) const {
     return recordCells.find(kernel)->second;
   }
-  /// Returns true if all records of a kernel would be equal, so one is enough
-  /// for a run. Such records read only parameters and the same rows of sources,
-  /// at constant positions.
+  /// Returns true if all records of a kernel would be equal, so one record is
+  /// enough for a run. Such records read only parameters and the same rows of
+  /// sources, at constant positions.
   bool isConstant(KernelOp kernel) const {
     return constantKernels.contains(kernel);
   }

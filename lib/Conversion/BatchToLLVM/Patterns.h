@@ -26,21 +26,21 @@ void populateInspectorPatterns(const TypeConverter &converter,
 LogicalResult checkInspectorPatterns(func::FuncOp function,
                                      const ObjectLayout &layout);
 
-/// Lowers the batch.concurrent ops of `function` and its loops with
-/// kConcurrentAttr. All other ops must already be lowered. Each op becomes a
-/// call to the runtime, with a function that runs a region or a round. With
-/// `keepsRows`, the runtime can find the rows of results while some branches
-/// wait.
+/// Lowers the batch.concurrent ops of `function`, and the loops of `function`
+/// with kConcurrentAttr. All other ops must already be lowered. Each of these
+/// ops becomes a call to the runtime, with a function that runs a region or a
+/// round. With `keepsRows`, the runtime can find the rows of results while some
+/// branches wait.
 void lowerConcurrent(func::FuncOp function, bool keepsRows);
 
 /// Lowers the batch.keep ops of `function`. All other ops must already be
 /// lowered. Each call of `function` has a BatchFrame (ABI.h) that contains the
-/// rows.
+/// rows listed by these ops.
 void lowerKeepOps(FunctionOpInterface function);
 
-/// Links `frame`, which is on the stack. It contains a BatchFrame from cell
-/// `place` on, with `rows` rows that are not set yet. Returns the address of
-/// the outer frame.
+/// Makes the BatchFrame in `frame`, which is on the stack, the innermost frame.
+/// It begins at cell `place` and has `rows` rows that are not set yet. Returns
+/// the address of the outer frame.
 Value enterFrame(OpBuilder &builder, Location loc, Value context, Value frame,
                  int64_t place, int64_t rows);
 /// Unlinks the innermost frame, given the next outer frame.

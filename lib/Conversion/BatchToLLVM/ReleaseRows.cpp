@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Unbatched code allocates rows for its tensors in a bump arena. Each call and
-// each iteration of a loop is a scope. If only the rows of its results can
-// outlive a scope, the scope frees its other rows when it ends.
+// each iteration of a loop is a scope. If only the rows of a scope's results
+// can outlive the scope, the scope frees its other rows when it ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,8 +52,8 @@ static Value makeMark(OpBuilder &builder, Location loc) {
   return ContextBuilder(builder, loc).loadField(ContextField::arenaTop);
 }
 
-/// Frees the rows after `mark`, before the terminator `op`, except the operands
-/// of `op`.
+/// Emits code before the terminator `op` that frees the rows after `mark`,
+/// except the rows of the operands of `op`.
 static void release(Operation *op, Value mark) {
   OpBuilder builder(op);
   Location loc = op->getLoc();

@@ -14,7 +14,8 @@
 namespace mlir::batch {
 
 /// Maximum number of objects that a traversal adds per node that it visits. If
-/// space for them is reserved, its loop calls nothing that moves memory.
+/// space for these objects is reserved, the loop of the traversal calls nothing
+/// that moves memory.
 struct Reservation {
   int64_t nodes = 0;                          ///< nodes of the forest
   llvm::MapVector<KernelOp, int64_t> records; ///< records by kernel
@@ -22,10 +23,10 @@ struct Reservation {
   SmallVector<Operation *> ops;
 };
 
-/// Returns the maximum that `traverse` adds per node outside loops, or nothing
-/// if its functions call other functions. Omits kinds that the functions also
-/// add in loops, because the required space is unknown. Kernels of `constants`
-/// have one record each.
+/// Returns the maximum numbers of objects that `traverse` adds per node outside
+/// loops, or an empty reservation if its functions call other functions. Omits
+/// kinds of objects that its functions also add in loops, because the required
+/// space is unknown. Kernels of `constants` have one record each.
 Reservation reserve(TraverseOp traverse,
                     const DenseSet<Operation *> &constants);
 

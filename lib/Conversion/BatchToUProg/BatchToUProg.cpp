@@ -63,7 +63,7 @@ static void setAccesses(SymbolTable &symbols, uprog::OperatorOp op,
     if (domain)
       kernel.setArgAttr(i, kRaggedAttr,
                         Builder(context).getI64IntegerAttr(*domain));
-    // The code of kernels that are never launched has no tables.
+    // Kernels that are never launched have no tables.
     auto read = kernel.getArgAttrOfType<ReadAttr>(i, kReadAttr);
     if (!read || read.getKind() == ReadKind::Shared)
       continue;

@@ -9,9 +9,9 @@
 // cache. Tensors that are computed from the slice have the same extent and
 // remain in the kernel. Each such tensor becomes a tensor with the maximum
 // number of rows, of which the rows from `t` on are unused. Reductions skip
-// these rows, and code generators do not run them there. A read of such a row
-// is out of range, and an insert of the tensor omits these rows. The size is
-// checked like an index.
+// these rows, and code generators end the loops of reductions before them. A
+// read of such a row is out of range, and an insert of the tensor omits these
+// rows. The size is checked like an index.
 //
 //===----------------------------------------------------------------------===//
 

@@ -154,7 +154,7 @@ struct DecomposeBitcast : OpRewritePattern<tensor::BitcastOp> {
   }
 };
 
-/// Decomposes tiles into padding, a reshape and a transposition.
+/// Decomposes a linalg.pack into padding, a reshape and a transposition.
 struct DecomposePack : OpRewritePattern<linalg::PackOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::PackOp pack,
@@ -298,7 +298,7 @@ DecomposeStridedInsert::matchAndRewrite(tensor::InsertSliceOp insert,
                                        "has no strides, or unknown ones");
 
   rewriter.setInsertionPoint(insert);
-  // Rows that the slice covers, including their elements outside the slice.
+  // Insert the source into the rows of the destination that the slice covers.
   int64_t dim = strided - strides.begin(), stride = *strided;
   int64_t offset = insert.getStaticOffsets()[dim];
   int64_t count = insert.getStaticSizes()[dim];
@@ -351,8 +351,8 @@ void mlir::batch::decomposeTensorOps(KernelOp kernel) {
   });
   if (!found.wasInterrupted())
     return;
-  // A walk does not visit the ops that it creates, and tiles may create
-  // padding.
+  // A walk does not visit the ops that it creates, and the patterns for tiles
+  // may create padding.
   MLIRContext *context = kernel.getContext();
   RewritePatternSet tiles(context), patterns(context);
   tiles.add<DecomposePack, DecomposeUnPack>(context);

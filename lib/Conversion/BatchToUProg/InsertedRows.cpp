@@ -32,8 +32,8 @@ bool InsertedRows::takes(OpOperand *operand,
 }
 
 /// Returns the values that may be equal to `value` and whose rows have no other
-/// uses. Initial values may have other uses, because a loop copies such a
-/// value.
+/// uses. Initial values of a loop may have other uses, because the loop copies
+/// them.
 SetVector<Value> InsertedRows::findOwned(Value value) const {
   SetVector<Value> owned;
   owned.insert(value);
@@ -48,7 +48,7 @@ SetVector<Value> InsertedRows::findOwned(Value value) const {
       return !isInitial(operand) && !takes(operand, owned);
     });
   };
-  // Removing a value may make others shared, so iterate to a fixed point.
+  // Removing a value may make other values shared, so iterate to a fixed point.
   for (size_t before = 0; before != owned.size();) {
     before = owned.size();
     owned.remove_if(isShared);
@@ -59,8 +59,8 @@ SetVector<Value> InsertedRows::findOwned(Value value) const {
 /// Returns true if `invoke` can insert into the row of `root`. Kernels must
 /// have created all values that `root` may be equal to, and only last uses may
 /// have forwarded them. A loop copies an initial value that does not satisfy
-/// this. Neither `invoke` nor later code may read aliases of these values, such
-/// as the result of a loop without rounds.
+/// these conditions. Neither `invoke` nor later code may read aliases of these
+/// values, such as the result of a loop without rounds.
 bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
   SetVector<Value> owned = findOwned(root.get());
   if (!takes(&root, owned))

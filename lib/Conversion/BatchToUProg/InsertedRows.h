@@ -27,7 +27,7 @@ public:
   OpOperand *getRoot(OpResult result) const { return roots.lookup(result); }
   /// Returns true if an insert may change a row that contains `value`.
   bool isChanged(Value value) const { return changed.contains(value); }
-  /// Returns true if a loop must take a copy of its initial value `initial`.
+  /// Returns true if a loop must copy its initial value `initial`.
   bool isCopied(OpOperand &initial) const { return copied.contains(&initial); }
 
 private:

@@ -85,8 +85,8 @@ private:
 
 } // namespace
 
-/// Returns true for an op whose work is divided among units, or at which they
-/// wait for each other.
+/// Returns true for an op whose work is divided among units, or at which the
+/// units wait for each other.
 static bool isShared(Operation *op) {
   if (auto result = dyn_cast<uprog::ResultOp>(op))
     return result.getType().has_value();
@@ -94,7 +94,7 @@ static bool isShared(Operation *op) {
              uprog::BatchOp, uprog::CopyOp, uprog::BarrierOp>(op);
 }
 
-/// Returns true for an op that an instance runs by itself, with all nested ops.
+/// Returns true if an instance runs `op` and all ops nested in it by itself.
 bool ProgramWidener::isOwn(Operation *op) const {
   return !op->walk([](Operation *inner) {
               return isShared(inner) ? WalkResult::interrupt()
@@ -106,8 +106,8 @@ bool ProgramWidener::isOwn(Operation *op) const {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Returns the cells for a value of each member, created at the start of the
-/// program.
+/// Returns the cells that contain `value` of each member. Creates them at the
+/// start of the program when they are first needed.
 Value ProgramWidener::makeCells(Value value) {
   Value &known = cells[value];
   if (!known) {
@@ -131,7 +131,7 @@ Value ProgramWidener::getMember(Location loc, const InstanceSet &set,
 }
 
 /// Begins a `uprog.each` that collects code for each instance of a set until
-/// endEach(). The insertion point is after this op.
+/// endEach(). The insertion point remains after this op.
 void ProgramWidener::beginEach(Location loc, const InstanceSet &set) {
   if (each)
     return;
@@ -177,7 +177,7 @@ void ProgramWidener::keepUniform(Operation *op) {
   builder.clone(*op, uniform);
 }
 
-/// Adapts a copied op to its member.
+/// Makes a copied op use the row and the round count of the current member.
 void ProgramWidener::adapt(Operation *op) {
   op->walk([&](Operation *inner) {
     OpBuilder at(inner);

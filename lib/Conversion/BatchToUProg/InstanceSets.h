@@ -20,7 +20,7 @@ inline constexpr int64_t kSetCapacity = 64;
 uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc, StringRef name,
                               uprog::Level level, TypeRange arguments);
 
-/// Makes a kernel read the row of each task at its own address.
+/// Makes a kernel read the rows of different tasks at separate addresses.
 void readByAddress(KernelOp kernel);
 
 /// Creates a program for a set of instances from `program`, which runs one
@@ -29,8 +29,8 @@ void readByAddress(KernelOp kernel);
 /// control flow of all instances for itself. A branch runs each path for the
 /// instances that take it, and a loop runs for the instances that have not left
 /// it. The tasks of these instances form a batch. Existing batches, of several
-/// rounds of a loop, run for one instance after another. The program contains
-/// its barriers.
+/// rounds of a loop, run for one instance after another. The new program
+/// contains all barriers that it requires.
 uprog::ProgramOp makeSetProgram(uprog::ProgramOp program, const Twine &name);
 
 } // namespace mlir::batch

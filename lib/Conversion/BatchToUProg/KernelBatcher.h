@@ -21,7 +21,8 @@ namespace mlir::batch {
 
 /// Replaces tensors whose extent the kernel computes with tensors of static
 /// shape. Such tensors are the first t rows of a static tensor, or are computed
-/// from such rows. Emits an error and fails if an op has no such form.
+/// from such rows. Emits an error and fails if an op cannot be replaced in this
+/// way.
 LogicalResult decomposePrefixes(KernelOp kernel);
 
 /// Attribute of the select that computes the index of a read. If the condition
@@ -42,7 +43,7 @@ void decomposeTensorOps(KernelOp kernel);
 /// extent one, and reductions over a ragged extent together with other extents.
 void decomposeReductions(KernelOp kernel);
 
-/// Value of a kernel in its batched form. Extents have no value.
+/// Value of a kernel in its batched form. `value` is null for an extent.
 struct BatchedValue : BatchedForm {
   Value value;
 };

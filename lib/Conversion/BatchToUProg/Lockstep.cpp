@@ -199,7 +199,7 @@ LogicalResult LockstepBuilder::makeLoop() {
   return success();
 }
 
-/// Begins a program on the lanes.
+/// Begins a program that takes the lanes as its argument.
 void LockstepBuilder::beginProgram(StringRef name) {
   Location loc = machine.getLoc();
   Type type = LanesType::get(builder.getContext());

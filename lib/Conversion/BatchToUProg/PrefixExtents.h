@@ -36,7 +36,7 @@ class Extents {
 public:
   explicit Extents(KernelOp kernel);
 
-  /// Returns true if an op has an extent that the kernel computes.
+  /// Returns true if the kernel computes the extent of one of its tensors.
   bool hasPrefix() const;
   /// Returns the extent of dimension `dim` of `value`. Returns null if the
   /// extent is static or is the extent of a ragged tensor.
@@ -69,7 +69,7 @@ private:
   Operation *conflict = nullptr;
 };
 
-/// Returns the dimensions of the whole tensor that a slice keeps, in order.
+/// Returns the dimensions of a tensor that remain in a slice of it, in order.
 template <typename SliceOp>
 SmallVector<unsigned> getKeptDims(SliceOp slice) {
   SmallVector<unsigned> kept;

@@ -26,7 +26,7 @@ using namespace mlir::batch;
 
 namespace {
 /// Programs that run instances: each instance on one unit or cluster, one
-/// instance on all units, or several on all units.
+/// instance on all units, or several instances on all units.
 struct InstancePrograms {
   uprog::ProgramOp perUnit = {}, allUnits = {}, set = {};
 };
@@ -61,9 +61,9 @@ static void runSets(OpBuilder &builder, Location loc, uprog::ProgramOp program,
 
 /// Creates the program for a mini-batch. If there is a program for sets,
 /// several instances run in sets. Otherwise, each unit runs the same number of
-/// instances, and all units together run the remaining ones. If the program for
-/// one unit or the program for all units is missing, the other one runs all
-/// instances.
+/// instances, and all units together run the remaining instances. If the
+/// program for one unit or the program for all units is missing, the other
+/// program runs all instances.
 static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(entry->getBlock());
@@ -192,8 +192,8 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
   }
 
   /// Decides which units run instances. If several units run an instance, also
-  /// decides which steps one of them runs by itself. If clusters run instances,
-  /// also creates the program for clusters.
+  /// decides which steps one of these units runs by itself. If clusters run
+  /// instances, also creates the program for clusters.
   Choice choose(InstancePrograms &programs, StringRef name,
                 const Tuning &choices) {
     uprog::ProgramOp allUnits = programs.allUnits;
@@ -249,9 +249,9 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     } else {
       if (ofCluster)
         ofCluster.erase();
-      // On a GPU, a mini-batch has one level: blocks keep parameters in their
-      // shared memory, and a second level would divide the parameters
-      // differently.
+      // On a GPU, all instances of a mini-batch run at one level: blocks keep
+      // parameters in their shared memory, and a second level would divide the
+      // parameters differently.
       const bool isOnOneUnit = gpu ? !sets && onUnits <= onAll
                                    : schedule.onOneUnit <= schedule.chosen;
       if (isOnOneUnit)

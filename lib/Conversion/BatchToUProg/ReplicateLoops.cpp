@@ -15,7 +15,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Maximum number of rounds in a group, whose tasks run together if possible.
+/// Maximum number of rounds in a group. The tasks of a group run together if
+/// possible.
 static constexpr int64_t kAheadRounds = 64;
 
 /// Rounds of a loop whose layers run one after the other.
@@ -174,9 +175,9 @@ LogicalResult Replicator::convertOps(const RoundGroup &group, unsigned layer) {
   return success();
 }
 
-/// Runs the rounds of a group for a layer, and replaces the values that the
-/// layer carries in `carried`. Results that later layers read have a row for
-/// each round.
+/// Runs the rounds of a group for a layer. In `carried`, replaces the values
+/// that the layer carries between rounds. Results that later layers read have a
+/// row for each round.
 LogicalResult Replicator::convertLayer(RoundGroup &group, unsigned layer,
                                        MutableArrayRef<Value> carried) {
   const CountedLoop &loop = group.loop;

@@ -126,7 +126,8 @@ Value NodeConverter::makeRow(Location loc, const Twine &name, Type type) {
 }
 
 /// Returns true if a tensor is in a buffer that may be overwritten after the
-/// node, because a loop creates it or the recursion takes it as an argument.
+/// round that computes the node. A loop creates such a tensor, or the recursion
+/// takes it as an argument.
 bool NodeConverter::isInBuffer(Value tensor) const {
   return llvm::any_of(flow->getOrigins(tensor), [&](Value origin) {
     if (auto argument = dyn_cast<BlockArgument>(origin))
@@ -137,7 +138,7 @@ bool NodeConverter::isInBuffer(Value tensor) const {
 }
 
 /// Returns the value of an operand for other nodes and the host, which read
-/// tensors after the node.
+/// tensors after the round that computes the node.
 Value NodeConverter::saveValue(OpOperand &operand) {
   Value value = rest.getValue(operand);
   Location loc = operand.getOwner()->getLoc();
@@ -219,7 +220,7 @@ LogicalResult NodeConverter::convertNode(func::FuncOp function,
     builder.setInsertionPointToStart(block);
   }
   rest.mapping.map(argument, node);
-  // Other functions of the recursion take only nodes and parameters.
+  // Only the callee of `call` may take values other than nodes and parameters.
   if (function == program.getCallee(call))
     for (BlockArgument other : function.getArguments())
       if (other != argument && !sharedness.getParameter(other))
@@ -241,8 +242,8 @@ LogicalResult NodeConverter::convertNode(func::FuncOp function,
 }
 
 /// Converts a call to a recursive function to a loop over the nodes up to the
-/// node that the call takes. No two of the functions take the same type of
-/// node.
+/// node that the call takes. No two functions of the recursion take nodes of
+/// the same type.
 LogicalResult NodeConverter::convertRecursion(func::CallOp call) {
   OpBuilder &builder = rest.builder;
   Location loc = call.getLoc();

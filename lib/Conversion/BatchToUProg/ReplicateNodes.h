@@ -17,9 +17,9 @@ namespace mlir::batch {
 
 /// Converts the ops of an instance on values of algebraic data types. A match
 /// becomes a branch. A recursion becomes a loop over the nodes of the instance,
-/// children first. The loop stores the results of each node, and a recursive
-/// call becomes a read of the stored results of its node. Tensor results are in
-/// rows that belong to the node.
+/// children first. The loop stores the results of each node. A recursive call
+/// becomes a read of the results stored for the node that is its argument.
+/// Tensor results are in rows that belong to the node.
 class NodeConverter {
 public:
   /// Interface to the converter of the rest of a program.

@@ -72,7 +72,7 @@ Value Replicator::getValue(OpOperand &operand) {
   std::optional<int64_t> parameter = sharedness.getParameter(value);
   Value found = mapping.lookupOrNull(value);
   if (!found && parameter) {
-    // Where other values may occur, a parameter is a row.
+    // An operand that may be any value receives a parameter as a row.
     SourceOp source = getOrCreateSource(
         module, symbols, cast<RankedTensorType>(value.getType()), *parameter);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -209,7 +209,7 @@ LogicalResult Replicator::convertRegion(Region &from, Region &to) {
 static bool isOne(Value value) { return matchPattern(value, m_One()); }
 
 /// Returns true for a number that does not depend on inputs: it is computed
-/// from constants and rounds of loops over such numbers.
+/// from constants and from induction variables of loops with such bounds.
 static bool isFixed(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
@@ -222,9 +222,9 @@ static bool isFixed(Value value) {
          llvm::all_of(op->getOperands(), isFixed);
 }
 
-/// Returns the upper bound, or the lower bound if the instance may not run that
-/// many rounds. Loops over fixed numbers are not counted. Their bounds are the
-/// same for all instances that run together.
+/// Returns the upper bound, or the lower bound if the rounds of the loop would
+/// exceed the limit of the instance. Rounds of loops with fixed bounds are not
+/// counted: all instances that run together have the same bounds.
 Value Replicator::limitRounds(scf::ForOp loop, Value lower, Value upper,
                               Value step) {
   if (isFixed(loop.getLowerBound()) && isFixed(loop.getUpperBound()) &&
@@ -232,7 +232,7 @@ Value Replicator::limitRounds(scf::ForOp loop, Value lower, Value upper,
     return upper;
   Location loc = loop.getLoc();
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  // The difference is unsigned.
+  // A negative difference would be a large unsigned number.
   Value isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                       lower, upper);
   Value count = arith::SubIOp::create(builder, loc, upper, lower);

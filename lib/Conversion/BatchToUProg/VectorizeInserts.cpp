@@ -17,9 +17,9 @@
 // If the kernel's result is an argument with slices inserted, and nothing reads
 // the old elements afterwards, each insert becomes a `uprog.insert`. It does
 // not copy the argument, because the result may be written into the argument's
-// row. Readers of the old row run before the insert. If code after the insert
-// reads a view, or another value that stages compute from the row when they
-// read it, the operator stores the value before the row changes.
+// row. Readers of the old row run before the insert. Code after the insert may
+// read a view, or another value that stages compute from the row at each read.
+// The operator then stores this value before the row changes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -211,7 +211,7 @@ static void forEachUser(Value value, Operation *insert,
 }
 
 /// Moves readers of the destination of `insert` before `insert`, except readers
-/// that depend on its result.
+/// that depend on the result of `insert`.
 static void hoistReaders(Operation *insert) {
   IRRewriter rewriter(insert->getContext());
   SmallVector<Operation *> later;
@@ -227,7 +227,7 @@ static void hoistReaders(Operation *insert) {
       rewriter.moveOpBefore(user, insert);
 }
 
-/// Returns true if all readers of the destination of `insert` precede it.
+/// Returns true if `insert` is the last reader of its destination.
 static bool isReadBefore(Operation *insert) {
   Value dest = getDest(insert);
   bool isBefore = llvm::count(insert->getOperands(), dest) == 1;
@@ -292,8 +292,8 @@ SmallVector<Value> KernelBatcher::findSaved(Operation *insert) const {
   return saved;
 }
 
-/// Bytes that a task can copy in the time of the additional stages between
-/// inserts.
+/// Bytes that a task can copy in the time that the additional stages between
+/// inserts take.
 static constexpr int64_t kStageBytes = 256;
 
 bool KernelBatcher::savesLess(ArrayRef<Operation *> chain) const {
@@ -337,7 +337,8 @@ void KernelBatcher::placeInserts() {
     if (reason.empty())
       results.push_back(index);
   }
-  // A chain that copies its row may need values of other chains, so iterate.
+  // If one chain copies its row, other chains may have to store more values, so
+  // iterate.
   auto copies = [&](unsigned index) { return !savesLess(chains[index]); };
   for (auto it = results.begin();
        (it = llvm::find_if(results, copies)) != results.end();) {
@@ -391,7 +392,7 @@ Value KernelBatcher::readBefore(Operation *op, Value value) {
     Operation *def = work[i].getDefiningOp();
     if (saved.contains(work[i]) || !def)
       continue;
-    // Rows of other operands and results of reductions are in memory.
+    // Results of reductions, and of inserts into operands, are in memory.
     if (isStored(def)) {
       depends = placed.contains(def) && placed.lookup(def) == placed.lookup(op);
       continue;

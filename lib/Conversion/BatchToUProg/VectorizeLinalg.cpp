@@ -226,7 +226,8 @@ void KernelBatcher::batchLinalg(linalg::LinalgOp op) {
     maps.push_back(getMap(op, operand, loops, loops.form.kind));
   }
 
-  // After a broadcast to ragged rows, only a copy remains.
+  // An op that broadcasts to ragged rows is a copy now: getInput() has repeated
+  // its input for each row.
   if (std::optional<unsigned> copied = getCopiedInput(op))
     if (maps[*copied] == maps.back() &&
         inputs[*copied].getType() == inits[0].getType())

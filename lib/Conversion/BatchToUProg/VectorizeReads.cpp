@@ -11,8 +11,8 @@
 // stored in memory. The cost of reading a row then does not depend on the
 // length of the table.
 //
-// The body compares each index that may be out of range with its limit. If it
-// is out of range, a `cf.assert` that names the tensor reports it, and 0
+// The body compares each index that may be out of range with its limit. If the
+// index is out of range, a `cf.assert` that names the tensor reports it, and 0
 // replaces it, so nothing outside the tensor is read. The index of a task's row
 // is `linalg.index 0`. Where possible, an index is a sum of loop indices and of
 // values that are equal for all columns, so a stage still reads vectors.

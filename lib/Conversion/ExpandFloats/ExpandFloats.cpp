@@ -36,12 +36,13 @@ class FloatCode {
 public:
   explicit FloatCode(Operation *op) : builder(op), loc(op->getLoc()) {}
 
-  /// Replaces `op` with the op on f32, with rounded results.
+  /// Replaces `op` with the same op on f32, and rounds its results.
   void compute(Operation *op);
-  /// Converts an integer to f32 or f64, exactly except for the last bit.
+  /// Converts an integer to f32 or f64. The result is exact except possibly for
+  /// its last bit.
   Value fromInteger(Value integer, bool isSigned);
-  /// Converts an f64 to an f32 that rounds like it. An inexact f32 is odd and
-  /// therefore not halfway between two numbers with fewer bits.
+  /// Converts an f64 to an f32 that rounds to the same f16 or bf16. An inexact
+  /// f32 is odd and therefore not halfway between two numbers with fewer bits.
   Value toOdd(Value wide);
   Value extend(Value value, Type element) {
     return arith::ExtFOp::create(builder, loc, as(value, element), value);
@@ -134,7 +135,7 @@ Value FloatCode::toOdd(Value wide) {
   return arith::BitcastOp::create(builder, loc, single, bits);
 }
 
-/// Replaces the operand of a conversion to or from f16 and bf16 with an f32.
+/// Replaces the operand of a conversion to or from f16 or bf16 with an f32.
 static void expandConversion(Operation *op) {
   FloatCode code(op);
   OpBuilder builder(op);

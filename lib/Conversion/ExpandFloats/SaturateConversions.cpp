@@ -74,13 +74,13 @@ void Saturation::run() {
     return std::pair(result, status == APFloat::opOK);
   };
 
-  // The smallest integer is a power of two. For unsigned types it is 0, which
-  // is also the result for a NaN.
+  // The smallest integer is a float: minus a power of two for signed types, and
+  // 0 for unsigned types. The result for a NaN is 0, too.
   Value given = op->getOperand(0);
   Value value =
       clamp(CmpFPredicate::OGT, given, constant(toReal(least, isSigned).first));
   auto [bound, isExact] = toReal(most, isSigned);
-  // If the largest integer is not a float, this is the float above it.
+  // If the largest integer is not a float, `bound` is the float above it.
   Value limit = constant(bound);
   if (isExact)
     value = clamp(CmpFPredicate::OLT, value, limit);

@@ -90,8 +90,8 @@ struct Words {
 /// Angle as integers.
 struct LargeAngle {
   Value n;
-  Value rest;   ///< bits of a number
-  Value excess; ///< bits of a number
+  Value rest;   ///< bits of a floating-point number
+  Value excess; ///< bits of a floating-point number
 };
 } // namespace
 
@@ -248,8 +248,9 @@ static FunctionType getLargeAngleType(Type integer) {
                            {integer, integer, integer});
 }
 
-/// Callers are inlined, but this function is not. On x86-64, callers also keep
-/// constants in vector registers, which this function does not use.
+/// Returns the attributes of the function for large numbers. Its callers are
+/// inlined, but the function is not. On x86-64, callers also keep constants in
+/// vector registers, which the function does not use.
 static ArrayAttr getLargeAngleAttributes(MLIRContext *context) {
   return Builder(context).getStrArrayAttr(
       {"cold", "no_caller_saved_registers", "noimplicitfloat", "noinline"});
@@ -290,8 +291,8 @@ static func::FuncOp findLargeAngle(Operation *from, Type integer) {
 // Both paths
 //===----------------------------------------------------------------------===//
 
-/// Returns the fields of an angle. `excess` is null if the caller does not need
-/// it.
+/// Returns the fields of an angle. Omits `excess` if it is null, because the
+/// caller then does not need it.
 static SmallVector<Value> getValues(const Angle &angle) {
   SmallVector<Value> values = {angle.shifted, angle.rest};
   if (angle.excess)
@@ -326,7 +327,7 @@ static Value isLarge(Code &code, Value x, double bound) {
 namespace {
 /// Second path, for large numbers.
 struct FarPath {
-  double bound;          ///< numbers from here on take the second path
+  double bound;          ///< least magnitude that takes the second path
   func::FuncOp function; ///< function that addLargeAngle() has created, or null
 };
 } // namespace
@@ -350,7 +351,8 @@ static SmallVector<Value> buildLargeNumber(OpBuilder &b, Location loc, Value x,
 }
 
 /// Returns `values`, with the values of large numbers replaced. x is a number,
-/// or the element at `index` of a vector; `values` are then vectors.
+/// or the element at `index` of a vector. In the second case, `values` are
+/// vectors.
 static SmallVector<Value> replaceNumber(OpBuilder &b, Location loc, Value x,
                                         const FarPath &path, ValueRange values,
                                         ArrayRef<OpFoldResult> index) {

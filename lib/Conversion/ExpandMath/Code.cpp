@@ -94,7 +94,8 @@ const Format &mlir::batch::expansion::getFormat(Type element) {
 
 Reduced mlir::batch::expansion::reduce(Code &code, Value x, double inverse,
                                        const double (&terms)[2]) {
-  // Unlike a conversion, this is defined for NaN.
+  // Unlike a conversion to an integer, rounding with a shift is defined for
+  // NaN.
   Value shift = code.real(code.format.shift());
   Value shifted = code.fma(x, code.real(inverse), shift);
   Value n = code.sub(shifted, shift);

@@ -17,7 +17,7 @@
 
 namespace mlir::batch::expansion {
 
-/// Constants in the code of a type. The coefficient of a polynomial's highest
+/// Constants of the code for a type. The coefficient of a polynomial's highest
 /// power comes first. All numbers were computed with 400 bits and then rounded.
 /// Coefficients were computed by the Remez algorithm unless noted otherwise.
 /// The errors refer to polynomials with rounded coefficients in exact
@@ -56,8 +56,8 @@ struct Format {
 /// Returns the constants of f32 or f64.
 const Format &getFormat(Type element);
 
-/// Number represented as the sum of a leading number and a rest below its last
-/// bit.
+/// Number represented as the sum of a leading number and a rest below the last
+/// bit of the leading number.
 struct Pair {
   Value high;
   Value low;
@@ -128,12 +128,14 @@ public:
   Value ifLess(Value a, Value b, Value x, Value y) {
     return select(less(a, b), x, y);
   }
-  /// Returns the smaller number, or `a` if it is NaN. `bound` must not be NaN.
+  /// Returns the minimum of `a` and `bound`, which must not be NaN. Returns `a`
+  /// if `a` is NaN.
   Value atMost(Value a, double bound) {
     Value limit = real(bound);
     return ifLess(limit, a, limit, a);
   }
-  /// Returns the larger number, or `a` if it is NaN. `bound` must not be NaN.
+  /// Returns the maximum of `a` and `bound`, which must not be NaN. Returns `a`
+  /// if `a` is NaN.
   Value atLeast(Value a, double bound) {
     Value limit = real(bound);
     return ifLess(a, limit, limit, a);
@@ -204,7 +206,7 @@ public:
   Value isOdd(Value a) { return isNonZero(lowBits(a, 1)); }
   /// Returns x where the lowest bit of `a` is set, and y elsewhere.
   Value ifOdd(Value a, Value x, Value y) { return select(isOdd(a), x, y); }
-  /// Converts `a` to a number.
+  /// Converts an integer to a floating-point number.
   Value toReal(Value a) {
     return arith::SIToFPOp::create(builder, loc, realType, a);
   }
@@ -257,7 +259,7 @@ Reduced reduce(Code &code, Value x, double inverse, const double (&terms)[2]);
 
 /// The decomposition x = 2^e m with lowest <= m < 2 lowest.
 struct Split {
-  Value exponent; ///< e, as a number
+  Value exponent; ///< e, as a floating-point number
   Value m;
 };
 /// Splits a positive finite x, subnormal or not. `lowest` contains the bits of

@@ -101,9 +101,9 @@ struct ExpandClampf : OpRewritePattern<math::ClampFOp> {
   }
 };
 
-/// Returns a constant exponent, the same in all lanes, whose power needs no
-/// logarithm: 0, 1 or 2. Non-constant exponents of 0, 1 or 2 give bit-identical
-/// results.
+/// Returns `exponent` if it is the constant 0, 1 or 2 in all lanes, or none.
+/// These powers need no logarithm. Non-constant exponents of 0, 1 or 2 give
+/// bit-identical results.
 std::optional<int> getSmallExponent(Value exponent) {
   APFloat real(0.0);
   APInt integer;
@@ -153,7 +153,7 @@ Value buildRound(Code &code, Value x) {
   Value whole = code.trunc(magnitude);
   Value isBelow = code.less(code.sub(magnitude, whole), code.real(0.5));
   Value next = code.add(whole, code.real(1.0));
-  // The truncation of infinity is infinite, and its fraction is NaN.
+  // If x is infinite, its fraction is NaN, and the result is `next`: infinity.
   return code.copySign(code.select(isBelow, whole, next), x);
 }
 
@@ -218,8 +218,8 @@ Value buildIsNormal(OpBuilder &b, Location loc, Value magnitude, Value smallest,
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Returns true for ops that are worth moving to one function, which all uses
-/// call.
+/// Returns true for ops that are worth replacing with calls to one function
+/// that contains the op.
 bool isShared(Operation *op) {
   if (isa<math::PowFOp, math::FPowIOp>(op) &&
       getSmallExponent(op->getOperand(1)))

@@ -60,13 +60,13 @@ struct Angle {
 /// Reduces x to an angle without an excess.
 Angle reduceAngle(Code &code, Value x);
 struct PairTerms {
-  double halfPi[3]; ///< pi / 2, each term rounded down, the second one shorter
+  double halfPi[3]; ///< terms of pi / 2, rounded down; the second is shorter
   double highest;   ///< up to this bound, products with halfPi[1] are exact
 };
 /// Reduces x to an angle with an excess, and |rest| <= 0.7866.
 Angle reduceAngleToPair(Code &code, Value x, const PairTerms &terms);
 /// Adds the function that both reductions call for large numbers. Without this
-/// function, they contain its code. `element` is f32 or f64.
+/// function, the reductions contain its code. `element` is f32 or f64.
 void addLargeAngle(SymbolTable &symbols, Type element, Location loc);
 
 // Trigonometry.cpp

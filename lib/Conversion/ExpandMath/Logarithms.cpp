@@ -191,8 +191,8 @@ static Value logOfSum(Code &code, Value x, Value w, Value large) {
       code.select(isLess, log1p.low, code.real(code.format.ln2[0])));
 }
 
-/// Returns a threshold for x from which x^2 + 1 rounds to x^2, and w is nearly
-/// 2 x.
+/// Returns a threshold. If x is at least this threshold, x^2 + 1 rounds to x^2,
+/// and w is nearly 2 x.
 static Value largeNumber(Code &code) {
   return code.real(std::ldexp(1.0, code.format.mantissaBits / 2 + 2));
 }

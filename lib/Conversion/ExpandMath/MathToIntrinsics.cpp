@@ -17,7 +17,7 @@ namespace mlir::batch {
 using namespace mlir;
 
 /// Returns the intrinsic that the code generators for GPUs lower to
-/// instructions.
+/// instructions, or an empty string.
 static StringRef getIntrinsic(Operation *op) {
   return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
       .Case("math.absf", "llvm.fabs")

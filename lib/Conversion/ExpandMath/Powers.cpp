@@ -95,8 +95,8 @@ static Value fitExponent(Code &code, Value exponent) {
 
 Value expansion::buildFpowi(Code &code, Value x, Value exponent) {
   Value n = fitExponent(code, exponent);
-  // Each half of the bits is a floating-point number, but their sum may not be
-  // one.
+  // Each half of the bits is exact as a floating-point number, but the whole
+  // integer may not be.
   Value low = code.lowBits(n, (int64_t(1) << code.format.width / 2) - 1);
   Pair y = code.sum(code.toReal(code.subInt(n, low)), code.toReal(low));
   Value magnitude = buildMagnitude(code, x, y);

@@ -102,7 +102,8 @@ std::pair<Value, Value> expansion::buildSincos(Code &code, Value x) {
   return {buildSine(code, angle, 0), buildSine(code, angle, 1)};
 }
 
-/// Returns the tangent of the rest, or -1 divided by this tangent.
+/// Returns the tangent of the angle's rest, or -1 divided by this tangent if n
+/// is odd.
 Value expansion::buildTan(Code &code, Value x) {
   const AngleFormat &format = getAngleFormat(code);
   Angle angle = reduceAngleToPair(code, x, format.tanTerms);
@@ -110,7 +111,7 @@ Value expansion::buildTan(Code &code, Value x) {
   Value series = code.format.width == 64
                      ? code.hornerByHalves(square, format.tan)
                      : code.horner(square, format.tan);
-  // Both terms are -0 for -0.
+  // If x is -0, both terms are -0.
   Value low = code.fma(code.mul(r, square), series, code.neg(angle.excess));
   Value tangent = code.add(r, low);
   Value quotient = code.div(code.real(-1.0), tangent);
@@ -168,9 +169,9 @@ Value expansion::buildAcos(Code &code, Value x) {
 }
 
 /// Returns the angle of the point (x, y) with x, y >= 0, not both 0 or
-/// infinite. Where `isMirrored`, which may be null, returns half a turn minus
-/// this angle. The angle is the sum of a multiple of pi / 4 and an angle whose
-/// tangent is at most 3/7.
+/// infinite. Where `isMirrored` is true, returns pi minus this angle.
+/// `isMirrored` may be null. The angle is the sum of a multiple of pi / 4 and
+/// an angle whose tangent is at most 3/7.
 static Value buildAngle(Code &code, Value y, Value x, Value isMirrored) {
   const AngleFormat &format = getAngleFormat(code);
   Value isSteep = code.less(x, y);

@@ -54,7 +54,7 @@ private:
   DataLayout layout;
   SymbolTable hostSymbols;
   llvm::StringMap<int64_t> sharedOffsets;
-  llvm::StringMap<StringAttr> constants; ///< new names
+  llvm::StringMap<StringAttr> constants; ///< new names of constants
   llvm::DenseSet<Operation *> constantReads;
   int64_t sharedBytes = 0;
   llvm::MapVector<StringAttr, func::FuncOp> functions;

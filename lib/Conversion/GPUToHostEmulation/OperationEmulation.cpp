@@ -507,8 +507,8 @@ OperationEmulation::convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op) {
   return success();
 }
 
-/// Checks that only loads and stores use the address of `op`. Their conversions
-/// are the only ones that recognize memory of a thread's stack.
+/// Checks that only loads and stores use the address of `op`. Only the
+/// conversions of loads and stores recognize memory of a thread's stack.
 static LogicalResult checkAlloca(LLVM::AllocaOp op) {
   auto isAccess = [&](Operation *user) {
     auto store = dyn_cast<LLVM::StoreOp>(user);

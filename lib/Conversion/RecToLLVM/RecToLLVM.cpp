@@ -431,7 +431,8 @@ struct ConvertPhase : OpConversionPattern<rec::PhaseOp> {
   }
 };
 
-/// Converts selects of any type, which canonicalization creates from branches.
+/// Converts selects whose type is not legal. Canonicalization creates them from
+/// branches.
 struct ConvertSelect : OpConversionPattern<arith::SelectOp> {
   using OpConversionPattern::OpConversionPattern;
 

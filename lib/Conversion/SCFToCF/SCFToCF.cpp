@@ -43,7 +43,7 @@ LogicalResult mlir::batch::lowerSCFToCF(Operation *root,
   applicator.applyDefaultCostModel();
   PatternRewriter rewriter(root->getContext());
   rewriter.setListener(listener);
-  // Some patterns create other ops of scf.
+  // Some patterns create new ops of scf, so iterate.
   for (SmallVector<Operation *> ops = listOps(root); !ops.empty();
        ops = listOps(root))
     for (Operation *op : ops) {

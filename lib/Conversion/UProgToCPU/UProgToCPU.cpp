@@ -31,15 +31,15 @@ static constexpr int64_t kFewShare = 4;
 namespace {
 
 /// Program that is being lowered. The workers are the units of the device and
-/// its only cluster. Together they run a device-level or cluster-level program.
-/// Each worker runs a block-level program by itself.
+/// of its only cluster. Together they run a device-level or cluster-level
+/// program. Each worker runs a block-level program by itself.
 struct WorkerProgram {
   SymbolTable &symbols;
   const llvm::StringSet<> &ofClusters; ///< cluster-level programs
   /// Number of instances in a vector, for programs with code for vectors.
   const llvm::StringMap<int64_t> &sideBySide;
   int64_t rowSplit, stageRows; ///< options of the pass
-  bool isBlockLevel;           ///< block-level program
+  bool isBlockLevel;           ///< true for a block-level program
   InstanceProgramState instances;
   func::FuncOp function = {}; ///< takes (context, worker, workers, others)
   Value lanes = {};           ///< lanes of the worker, if the program has lanes
@@ -284,7 +284,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   }
   trace(tasks);
 
-  // Divide the tasks of a large batch, or the stages of a small one.
+  // Divide the tasks of a large batch, or the stages of a small batch.
   Value enough = arith::MulIOp::create(b, workers, cb.constant(split));
   Value single = compare(arith::CmpIPredicate::eq, workers, one);
   Value large = compare(arith::CmpIPredicate::sge, tasks, enough);

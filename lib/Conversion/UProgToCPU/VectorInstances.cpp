@@ -46,8 +46,8 @@ static bool isNumber(Type type) {
 }
 
 /// Returns the elements of a kernel's result `index`, as arguments of the
-/// kernel and constants, if the kernel only collects them. Returns none if it
-/// does more.
+/// kernel and constants, if the kernel only collects them. Returns std::nullopt
+/// if the kernel does more.
 static std::optional<SmallVector<Value>> findElements(KernelOp kernel,
                                                       unsigned index) {
   Block &body = kernel.getBody().front();
@@ -217,13 +217,13 @@ private:
   func::FuncOp function;
   InstanceUnit unit;
   SmallVector<Value> instances; ///< i64s; the last instance may be repeated
-  IRMapping uniform;            ///< values that are the same for all
+  IRMapping uniform;            ///< values that are the same for all instances
   DenseMap<Value, Value> vectors;
   DenseMap<Value, SmallVector<Value>> rows;     ///< rows of each instance
   DenseMap<Value, SmallVector<Value>> elements; ///< elements of rows of results
   SmallVector<uprog::ResultOp> results;
   Value active; ///< mask of the instances that run the code
-  Value rounds; ///< address of their round count
+  Value rounds; ///< address of the round count of the instances
 };
 
 } // namespace

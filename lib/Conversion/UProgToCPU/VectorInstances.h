@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // The code of an instance that computes only with numbers runs for several
-// instances at once, each in its own vector lane. A loop continues while any
-// instance does, and a path of a branch runs if any instance takes it. The
-// other instances keep their values.
+// instances at once, each in its own vector lane. A loop runs until it has
+// ended for all instances, and a path of a branch runs if any instance takes
+// it. Instances that have left the loop, or that take another path, keep their
+// values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +33,8 @@ inline std::string getVectorsName(StringRef program) {
 
 /// Adds a function that takes (context, worker, workers, first, count) and runs
 /// the `width` instances starting at `first`, out of `count`. If they run more
-/// rounds than allowed, it calls the function with the program's name for
-/// single instances. `program` must not be lowered yet.
+/// rounds than allowed, it runs each instance by itself instead, with the
+/// function that has the program's name. `program` must not be lowered yet.
 func::FuncOp makeVectorInstances(uprog::ProgramOp program, int64_t width,
                                  const InstanceTables &tables);
 
@@ -42,8 +43,8 @@ func::FuncOp makeVectorInstances(uprog::ProgramOp program, int64_t width,
 void endLoopIfCancelled(scf::ForOp loop, func::FuncOp function);
 
 /// Makes divisions divide by 1 once an instance of `unit`, a single unit, has
-/// run more rounds than allowed. Its loops then end early, so their values may
-/// not be valid divisors.
+/// run more rounds than allowed. The loops of the instance then end early, so
+/// their values might be invalid divisors.
 void guardDivisions(func::FuncOp function, const InstanceUnit &unit);
 
 } // namespace mlir::batch

@@ -49,8 +49,8 @@ static LogicalResult checkRun(RunOp run, gpu::GPUModuleOp device) {
 }
 
 /// Returns true if the code of a program can replace a reference to it: the
-/// program contains no references, and its level is that of the program with
-/// the reference.
+/// program contains no references, and its level is the level of the program
+/// with the reference.
 static bool canCopy(RefOp ref) {
   ProgramOp callee = findCallee(ref);
   return callee.getLevel() == ref->getParentOfType<ProgramOp>().getLevel() &&
@@ -67,7 +67,8 @@ LogicalResult uprog::checkKernelProgram(ProgramOp program,
     return program.emitError(
         "this program calls functions on the host stack, which GPU blocks do "
         "not have; compile with --strategy=lockstep");
-  // Programs of other levels find the memory of their instance in a task.
+  // A program of a level other than `device` finds the memory of its instance
+  // in the task for which it runs.
   if (batch::runsInstances(program) && !batch::isRunByPrograms(program) &&
       program.getLevel() != Level::Device)
     return program.emitError("this ")

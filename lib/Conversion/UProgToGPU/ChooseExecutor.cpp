@@ -92,7 +92,7 @@ struct ChooseExecutorPass
     std::string why = "as specified by option 'executor'";
     Level group = given.value_or(Level::Device);
     // If the option is not given, the size that the module specifies remains. A
-    // size of 0 means that neither specifies one.
+    // size of 0 means that neither the option nor the module specifies a size.
     int64_t clusterBlocks = clusterSize;
     auto known = module->getAttrOfType<IntegerAttr>(kClusterSizeAttr);
     if (known && clusterBlocks == 0)
@@ -178,7 +178,7 @@ void ChooseExecutorPass::findLevels(MutableArrayRef<ProgramOp> programs) {
       below = std::max(below.value_or(Level::Block), program.getLevel());
 }
 
-/// Describes the step of a single lane with the longest estimated time.
+/// Describes the step that has the longest estimated time on a single lane.
 std::string ChooseExecutorPass::describeSteps() {
   batch::EstimatedCosts costs(/*gpu=*/true);
   SymbolTable symbols(getOperation());
@@ -235,7 +235,7 @@ int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
                 (stage.space.domain >= 0 ? ResidentParameters::kRaggedRows : 1);
       StageWork work(*plan, stage, memory.parameters, memory.products, launch,
                      std::min(rows, kMostRows));
-      // Scale the estimate for kMostRows rows to more rows.
+      // Scale the estimate for kMostRows rows to the actual number of rows.
       double times = std::max(double(rows) / kMostRows, 1.0);
       cycles += barrier + work.estimateCycles(StageCode()) * times;
     }

@@ -103,7 +103,7 @@ static constexpr StringLiteral kWait = R"mlir(
 // A limit of 0 means no limit. The first block that times out writes a record.
 // The other blocks see the record and leave too. Checking the clock and the
 // record would double the time of an iteration, so only every 16th iteration
-// does. The first check starts the clock.
+// checks them. The first check starts the clock.
 static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
       %none = arith.constant 0 : i64
       %turns = arith.constant 15 : i32
@@ -157,9 +157,9 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
       }
 )mlir";
 
-// All threads of a block leave if the first thread requests it in shared
-// memory. They check this at every barrier, and reads of global memory would be
-// too slow for that.
+// All threads of a block leave if the first thread sets a flag in shared
+// memory. They check this flag at every barrier, and reads of global memory
+// would be too slow for this check.
 static constexpr StringLiteral kLeft = R"mlir(
 llvm.mlir.global internal @device_barrier.left() {addr_space = 3 : i32, alignment = <leftBytes> : i64} : i32
 )mlir";

@@ -15,10 +15,10 @@
 
 namespace mlir::uprog {
 
-/// Returns true if every barrier of the programs can move to where the next
-/// stage reads rows. The programs must have the same level and run only plans,
-/// whose steps are divided among all blocks of a group. The functions of their
-/// stages in `device` must mark where they read rows.
+/// Returns true if every barrier of the programs can move to the point where
+/// the next stage reads rows. The programs must have the same level and run
+/// only plans, whose steps are divided among all blocks of a group. The
+/// functions of their stages in `device` must mark where they read rows.
 bool canStagesWait(ArrayRef<ProgramOp> programs, gpu::GPUModuleOp device);
 
 /// Makes the functions of a program's stages wait for the blocks of a group at

@@ -45,7 +45,7 @@ struct BlockGroup {
   Value number, count; ///< number of the group, and groups per launch
 };
 
-/// Program that is being lowered, and kernel values that all its code reads.
+/// Kernel of the program that is being lowered, and values that its code reads.
 struct Kernel {
   gpu::GPUModuleOp device;
   LaunchShape shape;
@@ -55,7 +55,7 @@ struct Kernel {
   InstanceProgramState instances; ///< for a program that runs single instances
   /// Number of the step at each barrier in a plan.
   DenseMap<Operation *, Value> stepNumbers{};
-  /// Loops in which groups of this level run tasks of another program.
+  /// Loops that run tasks of another program, with the level of that program.
   DenseMap<Operation *, Level> taskLoops{};
   /// Returns the level of the blocks that run the task of an op together.
   std::optional<Level> findTaskLevel(Operation *op) const {
@@ -218,7 +218,7 @@ void KernelEmitter::findProgress() {
 }
 
 /// Reports that the block has run its share of a plan: if the plan has steps,
-/// stores the last one as the block's progress.
+/// stores the last step as the block's progress.
 void KernelEmitter::reportEnd() {
   auto choice = scf::IfOp::create(
       b, compare(arith::CmpIPredicate::sgt, kernel.numSteps, constant(0)),
@@ -498,8 +498,8 @@ SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
   return {toIndex(LLVM::LoadOp::create(b, i64, cell))};
 }
 
-/// Fills the shared memory of the block if a function for that exists. Returns
-/// the number of bytes of shared memory that a launch adds.
+/// Calls the function that loads parameters into the block's shared memory, if
+/// it exists. Returns the bytes of shared memory that a launch adds.
 int64_t KernelEmitter::loadParameters() {
   if (auto function =
           kernel.device.lookupSymbol<func::FuncOp>(kLoadParameters)) {
@@ -611,7 +611,7 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
     Value plan = addressOf(plans, loop.getInductionVar(), kPlanCells);
     kernel.steps = loadField(plan, kPlanSteps);
     kernel.numSteps = loadField(plan, kPlanNumSteps);
-    // This block may not reach the last step if other blocks run tasks.
+    // This block might not reach the last step if other blocks run tasks.
     WalkResult tasks = program.walk([](uprog::RunOp run) {
       return run.getStep() ? WalkResult::advance() : WalkResult::interrupt();
     });
@@ -753,7 +753,7 @@ class ConvertUProgToGPUPass
       if (failed(lower(program, kernel)))
         return signalPassFailure();
     }
-    module->removeAttr(uprog::kClusterSizeAttr); // now in the launches
+    module->removeAttr(uprog::kClusterSizeAttr); // launches specify the size
     for (uprog::ProgramOp program : run)
       program.erase();
     device.walk([](uprog::AwaitRowsOp op) { op.erase(); });

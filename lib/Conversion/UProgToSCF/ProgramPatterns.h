@@ -45,9 +45,9 @@ protected:
   Value toIndex(Value integer) {
     return arith::IndexCastOp::create(b, b.getIndexType(), integer);
   }
-  /// Converts the values of makeLeastLoop to results of a uprog.reduce.
+  /// Converts the results of makeLeastLoop to the results of a uprog.reduce.
   SmallVector<Value> toResults(SmallVector<Value> found);
-  /// Loads the lanes of a unit, given the context. Both are pointers.
+  /// Loads the pointer to the lanes of `unit`. `context` is also a pointer.
   Value loadLanes(Value context, Value unit);
   /// Moves the body of a program to the insertion point. `plan` and `lanes`
   /// replace its plan and lanes, and `others` replace its other arguments.
@@ -71,8 +71,8 @@ public:
   ProgramPattern(const TypeConverter &converter, MLIRContext *context,
                  State &state)
       : OpConversionPattern<OpTy>(converter, context), state(state) {
-    // The body that replaces a run has ops of the same kinds, but only runs
-    // programs of lower levels.
+    // The body that replaces a uprog.run has ops of the same kinds, but it runs
+    // only programs of lower levels.
     this->setHasBoundedRewriteRecursion();
   }
 
@@ -95,19 +95,19 @@ void addProgramPatterns(const TypeConverter &converter, State &state,
       converter, patterns.getContext(), state);
 }
 
-/// Returns true for a type that the code of a program takes as an argument.
-/// Plans and lanes are found in the context.
+/// Returns true if the code of a program takes arguments of this type. It does
+/// not take plans and lanes, which it finds in the context.
 bool isCodeArgument(Type type);
-/// Returns true if other programs run this one, or if it runs itself.
+/// Returns true if any program, possibly `program` itself, runs `program`.
 bool isRunByPrograms(uprog::ProgramOp program);
 /// Returns true if a program has lanes.
 bool hasLanes(uprog::ProgramOp program);
 /// Returns the machine of a program that has lanes, and null for other
 /// programs. Emits an error and fails if there is no machine.
 FailureOr<MachineOp> findMachine(uprog::ProgramOp program);
-/// Emits `error` at the first op in `program` that no target lowers. Also emits
-/// an error and fails if lanes have no entry, or if the host runs the program
-/// but cannot pass one of its arguments. Fails if `checkOp` fails.
+/// Emits `error` and fails at the first op in `program` that no target lowers.
+/// Also emits an error and fails if lanes have no entry, or if the host runs
+/// the program but cannot pass one of its arguments. Fails if `checkOp` fails.
 LogicalResult checkProgram(uprog::ProgramOp program, StringRef error,
                            function_ref<LogicalResult(Operation *)> checkOp);
 
@@ -126,7 +126,8 @@ struct InstanceProgramState {
   /// Function that returns the unit for an op in a task of another program, and
   /// null for other ops. The function is null if there are no tasks.
   std::function<const InstanceUnit *(Operation *)> getUnitOfTask = {};
-  /// Loops created from `uprog.each`, whose code a thread runs by itself.
+  /// Loops created from `uprog.each`. In such a loop, each thread runs whole
+  /// iterations by itself.
   DenseSet<Operation *> eachLoops = {};
 
   InstanceUnit getUnit(Operation *op) const {

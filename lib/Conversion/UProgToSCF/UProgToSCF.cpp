@@ -102,7 +102,7 @@ struct WhileLowering : OpConversionPattern<uprog::WhileOp> {
   }
 };
 
-/// Lowers the terminator of a region whose op is already lowered.
+/// Lowers the terminator of a region whose parent op is already lowered.
 template <class From, class To>
 struct EndLowering : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;

@@ -295,7 +295,7 @@ void ForceOp::getValueFlow(SymbolTableCollection &,
 // TableOp, SourceOp
 //===----------------------------------------------------------------------===//
 
-/// Returns true for a vector of dynamic extent, which parameters may have.
+/// Returns true for a vector of dynamic extent. Parameters may have such types.
 static bool isDynamicVector(RankedTensorType type) {
   return type.getRank() == 1 && !type.hasStaticShape();
 }
@@ -393,7 +393,7 @@ LogicalResult SourceOp::verify() {
 // The inspector
 //===----------------------------------------------------------------------===//
 
-/// Checks that an op names a source.
+/// Checks that the symbol `source` of an op refers to a batch.source.
 static LogicalResult verifySource(Operation *op, FlatSymbolRefAttr source,
                                   SymbolTableCollection &symbols) {
   if (!symbols.lookupNearestSymbolFrom<SourceOp>(op, source))

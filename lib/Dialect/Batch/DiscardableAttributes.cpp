@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Every attribute with the prefix of the dialect must be listed here, so
-// misspelled names are detected. Each entry checks the attribute that readers
-// expect.
+// misspelled names are detected. Each entry checks the attribute and the op
+// that has it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -36,8 +36,8 @@ MachineLayout::MachineLayout(MachineOp machine)
 
 bool MachineLayout::isInPlace(OpResult result) const {
   auto invoke = cast<InvokeOp>(result.getOwner());
-  // Start the lookup at the module, because in the machine, the block has the
-  // same name as the kernel.
+  // Start the lookup at the module, because the machine has a block with the
+  // name of the kernel.
   auto kernel = dyn_cast_or_null<KernelOp>(SymbolTable::lookupSymbolIn(
       invoke->getParentOfType<ModuleOp>(), invoke.getKernelAttr().getAttr()));
   auto number = kernel ? kernel.getResultAttrOfType<IntegerAttr>(
@@ -53,8 +53,8 @@ bool MachineLayout::isInPlace(OpResult result) const {
   StringAttr name = top.getVariableAttr().getAttr();
   if (getVariable(name).hasStack && !cachedTops)
     return false;
-  // From the read to the end of the block, the row does not change, and only
-  // the kernel and the assignment use it.
+  // Check that the row does not change from the read to the end of the block,
+  // and that only the kernel and the assignment use it.
   for (Operation *op = top->getNextNode(); op; op = op->getNextNode()) {
     auto variable = op->getAttrOfType<FlatSymbolRefAttr>("variable");
     if (variable && variable.getAttr() == name && op != set)
@@ -74,7 +74,7 @@ std::pair<int64_t, int64_t> MachineLayout::countBytes(BlockOp block) const {
     int64_t bytes = variable.copyBytes;
     bool hasStack = variable.hasStack;
     if (isa<TopOp>(op)) {
-      // Without cached tops, the value comes from the stack, once per step.
+      // Without cached tops, the value is read from the stack, once per step.
       if (hasStack && !cachedTops && read.insert(name.getAttr()).second)
         stack += bytes;
     } else if (auto set = dyn_cast<SetOp>(op)) {

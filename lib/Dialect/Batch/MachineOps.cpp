@@ -127,7 +127,7 @@ SmallVector<StringAttr> BlockOp::getTargets() {
 //===----------------------------------------------------------------------===//
 
 /// Checks that `op` names a variable. If `value` is not null, the variable must
-/// have its type.
+/// have the type of `value`.
 static LogicalResult verifyVariable(Operation *op, FlatSymbolRefAttr name,
                                     Value value, bool needsStack,
                                     SymbolTableCollection &symbols) {

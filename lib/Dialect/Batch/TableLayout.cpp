@@ -16,8 +16,8 @@ using namespace mlir;
 using namespace mlir::batch;
 
 static constexpr int64_t kAlignment = 64;
-/// Extent of the first digit of a slot, because a table can have any number of
-/// slots.
+/// Extent of the first digit of a slot. The extent is unbounded, because a
+/// table can have any number of slots.
 static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
 namespace {
@@ -33,7 +33,7 @@ using Dimension = SmallVector<Term>; ///< largest factor first
 /// Decomposes an expression into digits. Returns false if it is not a sum of
 /// digits.
 static bool getTerms(AffineExpr expr, int64_t factor, Dimension &terms) {
-  // This is the remainder of a dimension that was split off completely.
+  // A zero is the remainder of a dimension that was split off completely.
   if (expr == 0)
     return true;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);

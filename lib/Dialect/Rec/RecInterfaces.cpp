@@ -111,8 +111,8 @@ void MatchOp::getValueFlow(SymbolTableCollection &symbolTables, Edges &edges) {
   }
 }
 
-/// Appends the edges from `list`, a sequence or a value of a list-shaped ADT,
-/// to `to`, which is one of its elements or a list of all of them.
+/// Appends the edges from `list` to `to`. `list` is a sequence or a value of a
+/// list-shaped ADT, and `to` is an element or a list of all elements.
 static void appendElements(Operation *op, Value list, Value to,
                            SymbolTableCollection &symbolTables, Edges &edges) {
   auto type = dyn_cast<AdtType>(list.getType());

@@ -311,7 +311,8 @@ LogicalResult MatchOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
 //===----------------------------------------------------------------------===//
 
 /// Parses `%x in %xs` or `(%x, %y) in (%xs, %ys)`. An element may be followed
-/// by its type, because the type of a list-shaped ADT does not determine it.
+/// by its type, because the type of a list-shaped ADT does not determine the
+/// type of its elements.
 static ParseResult
 parseWalk(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &elements,
           SmallVectorImpl<OpAsmParser::UnresolvedOperand> &lists) {
@@ -454,7 +455,7 @@ YieldOp FoldOp::getYield() {
 }
 
 Block::BlockArgListType FoldOp::getAccumulators() {
-  // This also runs on ops that have not been verified yet.
+  // This function also runs on ops that have not been verified yet.
   Block::BlockArgListType arguments = getBody().getArguments();
   return arguments.take_front(
       std::min<size_t>(arguments.size(), getInits().size()));
@@ -543,7 +544,7 @@ static Type verifyListShaped(Operation *op, AdtType type,
   return shape->getElementType();
 }
 
-/// Checks the types of arguments for elements of list-shaped ADTs.
+/// Checks the types of the body arguments for elements of list-shaped ADTs.
 static LogicalResult verifyWalkedAdts(Operation *op, ValueRange lists,
                                       ValueRange elements,
                                       SymbolTableCollection &symbolTables) {
@@ -583,8 +584,8 @@ ElementsOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
   return success();
 }
 
-/// Returns the speculatability of a walk. Walking several lists fails if their
-/// lengths differ, so the walk must not run if the program would not run it.
+/// Returns the speculatability of a walk. A walk over several lists fails if
+/// their lengths differ, so it must not run speculatively.
 static Speculation::Speculatability getWalkSpeculatability(ValueRange lists) {
   return lists.size() == 1 ? Speculation::RecursivelySpeculatable
                            : Speculation::NotSpeculatable;

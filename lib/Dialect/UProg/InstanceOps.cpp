@@ -84,8 +84,8 @@ LogicalResult LoadOp::verify() {
   return success();
 }
 
-/// Returns true if a program represents values of `type` by `datum`: tensors by
-/// rows, and other values by themselves.
+/// Returns true if programs represent values of type `type` by values of type
+/// `datum`. Rows represent tensors, and other values represent themselves.
 static bool isDatumOf(Type datum, Type type) {
   return isa<RankedTensorType>(type) ? isa<RowType>(datum) : datum == type;
 }
@@ -162,7 +162,7 @@ LogicalResult SiteOp::verifySymbolUses(SymbolTableCollection &) {
   return verifyInPlace(*this, getInputs(), getOutputs(), *kernel);
 }
 
-/// Also checks the ops that use the list.
+/// Checks the list of tasks and the ops that use it.
 LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
   const auto capacity = static_cast<int64_t>(getCapacity());
   if (capacity < 1)
@@ -397,7 +397,8 @@ LogicalResult InstanceVerifier::checkResult(ResultOp op) {
          << given << ", but the result has type " << type;
 }
 
-/// Checks that the program has cells, which specify the number of members.
+/// If a row has a member, checks that its program has cells, which specify the
+/// number of members.
 static LogicalResult checkMember(RowOp row) {
   auto program = row->getParentOfType<ProgramOp>();
   if (!row.getMember() || !program.getBody().getOps<CellsOp>().empty())

@@ -12,7 +12,7 @@
 
 namespace mlir::uprog {
 
-/// Checks the types of the rows that ops of a program take, where the ops that
+/// Checks the types of rows that are operands in a program, if the ops that
 /// create the rows specify these types. Checks arguments and results against
 /// the entry.
 LogicalResult verifyInstances(ProgramOp program);

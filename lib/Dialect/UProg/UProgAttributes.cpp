@@ -64,7 +64,7 @@ LogicalResult ResultAttr::verify(EmitError emitError, int64_t siblings,
 // Code
 //===----------------------------------------------------------------------===//
 
-/// Checks the numbers of stages that have a barrier before them.
+/// Checks the indices of the stages that have a barrier before them.
 static LogicalResult verifyBarriers(EmitError emitError,
                                     ArrayRef<int64_t> barriers) {
   int64_t last = 0;

@@ -107,7 +107,7 @@ ResultAttr OperatorOp::getWrite(unsigned index) {
                          AffineMap(), /*block_bytes=*/0, /*rows=*/false);
 }
 
-/// Returns the number of an operand of this kind, or nullopt for other kinds.
+/// Returns the number of `read` if its kind is `kind`, or nullopt otherwise.
 static std::optional<int64_t> getNumber(OperandAttr read, OperandKind kind) {
   if (read && read.getKind() == kind)
     return read.getNumber();
@@ -148,7 +148,7 @@ static bool hasRows(Type type) {
   return tensor && tensor.getRank() > 0 && tensor.isDynamicDim(0);
 }
 
-/// Checks the layout of rows of this type, if one exists.
+/// Checks `layout`, which may be null, for rows of this type.
 static LogicalResult verifyLayout(function_ref<InFlightDiagnostic()> emitError,
                                   Type rows, AffineMap layout) {
   if (!layout)

@@ -91,8 +91,9 @@ static FailureOr<Target> makeTarget(MLIRContext *context,
       features += (features.empty() ? "" : ",") +
                   ((feature.second ? "+" : "-") + feature.first()).str();
   }
-  // Fuse only what the code fuses. `vector.fma` becomes llvm.fmuladd, which
-  // 'strict' would split in two. Separate mul and add ops are never fused.
+  // Fuse only operations that the code itself fuses. `vector.fma` becomes
+  // llvm.fmuladd, which 'strict' would split in two. Separate mul and add ops
+  // are never fused.
   llvm::TargetOptions targetOptions;
   targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::MCSubtargetInfo> check(

@@ -22,8 +22,8 @@ using ObjectFile = SmallVector<char, 0>;
 
 /// Optimizes the functions of `module` with `optimizeFunctions`, and creates
 /// object files to be linked together. Uses all cores that the MLIR context may
-/// use; the files do not depend on their number. `module` must not be used
-/// afterwards.
+/// use; the files do not depend on the number of cores. `module` must not be
+/// used afterwards.
 FailureOr<std::vector<ObjectFile>>
 generateCode(Location loc, llvm::Module &module, llvm::TargetMachine &machine,
              unsigned level, Sanitizer sanitizer);

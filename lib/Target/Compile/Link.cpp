@@ -135,7 +135,7 @@ private:
 
 } // namespace
 
-/// Runs the linker. A process can run it only once at a time.
+/// Runs the linker. A process cannot run two linkers at the same time.
 static LogicalResult link(Location loc, ArrayRef<const char *> arguments) {
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
@@ -143,7 +143,7 @@ static LogicalResult link(Location loc, ArrayRef<const char *> arguments) {
   HiddenOptions hidden;
   llvm::raw_string_ostream stream(messages);
   // With crash recovery, the linker also returns after fatal errors. Such
-  // errors do not free its context, but the next run replaces it.
+  // errors do not free the linker's context, but the next run replaces it.
   llvm::CrashRecoveryContext::Enable();
   lld::Result result =
       lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});

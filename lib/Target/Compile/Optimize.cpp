@@ -149,7 +149,8 @@ static llvm::ModulePassManager cleanUp() {
   first.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
-  // Unroll loops over few vectors, and remove the memory between two of them.
+  // Unroll loops over few vectors, and remove the memory that passes values
+  // between two of these loops.
   passes.addPass(
       llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -231,7 +232,7 @@ private:
       return builder.CreateSelect(select->getCondition(),
                                   toBits(select->getTrueValue()),
                                   toBits(select->getFalseValue()));
-    // LLVM passes create these ops from code that works on bits.
+    // LLVM passes create the sign ops below from code that works on bits.
     llvm::Value *sign = llvm::ConstantInt::get(type, 0x8000);
     llvm::Value *others = llvm::ConstantInt::get(type, 0x7FFF);
     if (old.getOpcode() == llvm::Instruction::FNeg)
@@ -249,7 +250,7 @@ private:
   llvm::Value *mergeBits(llvm::PHINode &phi) {
     llvm::PHINode *bits =
         builder.CreatePHI(getBitsType(phi), phi.getNumIncomingValues());
-    // A block may occur several times, with the same value each time.
+    // A block may occur several times in a phi, with the same value each time.
     llvm::DenseMap<llvm::BasicBlock *, llvm::Value *> casts;
     for (auto [block, value] :
          llvm::zip_equal(phi.blocks(), phi.incoming_values())) {

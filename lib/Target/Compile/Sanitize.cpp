@@ -23,8 +23,8 @@ void mlir::batch::markChecked(llvm::Function &function, Sanitizer sanitizer) {
     function.addFnAttr(llvm::Attribute::SanitizeAddress);
   if (sanitizer == Sanitizer::Thread)
     function.addFnAttr(llvm::Attribute::SanitizeThread);
-  // Without this attribute, the passes would add exception handlers, but there
-  // are no exceptions.
+  // Without `nounwind`, the passes would add exception handlers, but there are
+  // no exceptions.
   if (sanitizer != Sanitizer::None)
     function.setDoesNotThrow();
 }
@@ -80,8 +80,8 @@ void WideAccesses::checkWhole(llvm::Instruction &access, llvm::Value *address,
   builder.CreateCall(writes ? write : read, {address, builder.getInt64(bytes)});
 }
 
-/// Checks the lanes of a vector that the mask selects. They are adjacent, or
-/// each has its own address.
+/// Checks the lanes of a vector that the mask selects. The lanes are adjacent
+/// in memory, or each lane has its own address.
 void WideAccesses::checkLanes(llvm::IntrinsicInst &access, bool writes) {
   llvm::Value *address = access.getArgOperand(writes ? 1 : 0);
   llvm::Value *mask = access.getArgOperand(writes ? 2 : 1);

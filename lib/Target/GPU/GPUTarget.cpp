@@ -91,8 +91,8 @@ ChipFacts batch::getChipFacts(StringRef chip) {
   if (isNumbered && !number.consumeInteger(10, version))
     for (const Feature &feature : kFeatures)
       facts.*feature.has = version >= feature.first;
-  // Other chips may support wide clusters, but NVIDIA documents them only for
-  // these two.
+  // NVIDIA documents wide clusters only for these two chips. Other chips may
+  // support them, too.
   facts.wideClusters = name == "sm_90" || name == "sm_100";
   // All AMD chips that LLVM supports have acquire loads.
   if (facts.vendor->vendor == GPUVendor::AMD)
@@ -123,7 +123,7 @@ std::string batch::getFirstChip(bool ChipFacts::*feature) {
   return (kNVIDIA.chipPrefix + Twine(found->first)).str();
 }
 
-/// Searches the same directories as the MLIR pass.
+/// Searches the same directories as the MLIR pass that runs these tools.
 StringRef batch::findMissingCUDATool(StringRef format) {
   SmallString<128> folder(NVVM::getCUDAToolkitPath());
   llvm::sys::path::append(folder, "bin");

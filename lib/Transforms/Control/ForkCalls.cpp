@@ -120,8 +120,8 @@ static void append(Operation *op, Block &to) {
 
 /// If every branch begins with reads, moves these reads, and the ops that
 /// depend only on them, before the fork. Then no branch begins with a wait, and
-/// conditions are known. Reads that depend on other reads are not moved,
-/// because they would wait in sequence.
+/// conditions that depend on these reads are known. Reads that depend on other
+/// reads are not moved, because they would wait in sequence.
 void BlockForker::placeReads(MutableArrayRef<Ops> branches, Block &to) {
   SmallVector<Ops> first, rest;
   for (const Ops &ops : branches) {
@@ -208,7 +208,8 @@ void BlockForker::fork(MutableArrayRef<Ops> branches, Block &to) {
 }
 
 /// Appends `ops` as branches that do not depend on each other. Returns false if
-/// all waiting ops depend on each other, or if all of them are reads.
+/// the waiting ops form a single group of dependent ops, or if all of them are
+/// reads.
 bool BlockForker::placeAsBranches(ArrayRef<Operation *> ops, Block &to) {
   llvm::BitVector inside = getWaiting(ops);
   llvm::EquivalenceClasses<unsigned> groups;

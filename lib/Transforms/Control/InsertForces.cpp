@@ -27,7 +27,8 @@ struct InsertForcesPass : batch::impl::InsertForcesPassBase<InsertForcesPass> {
 };
 } // namespace
 
-/// Makes `read` read the result of a batch.force op, and returns the op.
+/// Makes `read` read the result of a batch.force op, and returns the
+/// batch.force op.
 static ForceOp addForce(tensor::ExtractOp read) {
   Value tensor = read.getTensor();
   if (auto known = tensor.getDefiningOp<ForceOp>())

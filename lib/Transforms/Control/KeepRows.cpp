@@ -25,7 +25,8 @@ static bool isForked(Operation *op) {
 }
 
 /// Returns true if `user` may use a value that is defined in `scope` after the
-/// execution of `wait` has begun. Both are in `scope` or nested in it.
+/// execution of `wait` has begun. `wait` and `user` are in `scope` or nested in
+/// it.
 static bool mayFollow(Operation *wait, Operation *user, Block *scope) {
   Operation *waiting = scope->findAncestorOpInBlock(*wait);
   Operation *reading = scope->findAncestorOpInBlock(*user);
@@ -34,7 +35,7 @@ static bool mayFollow(Operation *wait, Operation *user, Block *scope) {
   if (waiting == user)
     return isa<AwaitOp>(user);
   if (waiting == wait)
-    return true; // in a branch
+    return true; // `user` is in a branch of `wait`
   auto branch = dyn_cast<RegionBranchOpInterface>(waiting);
   if (!branch || branch.hasLoop())
     return true;
@@ -45,7 +46,7 @@ static bool mayFollow(Operation *wait, Operation *user, Block *scope) {
          mayFollow(wait, user, &region->front());
 }
 
-/// Returns true if control flow may wait at `op`, or in a function that it
+/// Returns true if control flow may wait at `op`, or in a function that `op`
 /// calls.
 static bool isWait(Operation *op, const InspectorWaits &mayWait) {
   return (isForked(op) || isa<AwaitOp, func::CallOp>(op)) && mayWait(op);

@@ -220,7 +220,8 @@ void Linearizer::convertRowView(tensor::ExtractSliceOp slice,
                   .getResult());
 }
 
-/// Converts a read by control flow of a tensor that exists before the run.
+/// Converts an op with which control flow reads a tensor that exists before the
+/// run.
 LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
                                       OpBuilder &builder) {
   Location loc = extract.getLoc();
@@ -249,7 +250,8 @@ LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
   return success();
 }
 
-/// Converts a read by control flow of a tensor that a kernel computes.
+/// Converts an op with which control flow reads a tensor that a kernel
+/// computes.
 LogicalResult Linearizer::convertWait(tensor::ExtractOp extract, ForceOp force,
                                       OpBuilder &builder) {
   SmallVector<Value> operands, indices;

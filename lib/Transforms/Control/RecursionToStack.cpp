@@ -379,8 +379,8 @@ void MachineBuilder::emitSets(Location loc, ArrayRef<Assignment> assignments) {
 }
 
 /// Sets the arguments of both targets before the lane jumps to one of them, so
-/// an edge needs no separate block. An argument that the other target reads
-/// keeps its value on the edge to that target.
+/// an edge needs no separate block. An argument of one target that the other
+/// target reads keeps its value on the edge to the other target.
 void MachineBuilder::emitBranch(cf::CondBranchOp op) {
   Location loc = op.getLoc();
   Value condition = read(op.getCondition());
@@ -420,7 +420,7 @@ void MachineBuilder::emitBranch(cf::CondBranchOp op) {
 
 /// Saves the values that the caller needs again and enters the callee. If a
 /// function calls itself, a saved variable may also be an argument. In this
-/// case, it is pushed with the value of the argument.
+/// case, the push also sets the variable to the value of the argument.
 void MachineBuilder::emitCall(func::CallOp call) {
   Location loc = call.getLoc();
   func::FuncOp callee = program.getCallee(call);

@@ -92,7 +92,7 @@ static void flatten(scf::IfOp branch) {
   branch.erase();
 }
 
-/// Returns true if x op x and x op the neutral element are x, even if x is NaN.
+/// Returns true if `x op x` and `x op neutral` are x, even if x is NaN.
 /// This excludes `arith.maxnumf` and `arith.minnumf`: for NaN and a number,
 /// they return the number.
 static bool isIdempotent(Operation *op) {
@@ -202,10 +202,10 @@ private:
 };
 } // namespace
 
-/// Converts `read` to an operand of `op` if the loops of `op` are its indices,
-/// and at least one of them runs along a dynamic extent of the tensor. Batched
-/// code cannot read at positions along such an extent. Extents of 1 that are
-/// read at 0 are collapsed first.
+/// Converts `read` to an operand of `op` if its indices are loops of `op`, and
+/// at least one of these loops runs along a dynamic extent of the tensor.
+/// Batched code cannot read at positions along such an extent. Extents of 1
+/// that are read at 0 are collapsed first.
 static void takeOperand(linalg::GenericOp op, tensor::ExtractOp read,
                         Extents &extents) {
   auto type = cast<RankedTensorType>(read.getTensor().getType());

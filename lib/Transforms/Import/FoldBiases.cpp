@@ -85,7 +85,7 @@ namespace {
 /// Determines which values an instance's control flow waits for: values that
 /// depend on a call, on a value that a loop carries, or on a tensor of an
 /// instance that the function receives as an argument. All other values are
-/// known earlier.
+/// known without a wait.
 class Waits {
 public:
   explicit Waits(const Sharedness &sharedness) : sharedness(sharedness) {}
@@ -103,8 +103,8 @@ private:
     if (!isa<RankedTensorType>(value.getType()) || sharedness.isShared(value))
       return false;
     Operation *op = value.getDefiningOp();
-    // Fields of nodes and elements of lists count as known earlier, even if the
-    // program built the node or list from values that it waits for.
+    // Fields of nodes and elements of lists count as known without a wait, even
+    // if the program built the node or list from values that it waits for.
     if (!op)
       return !isa<rec::MatchOp, rec::MapOp>(
           cast<BlockArgument>(value).getOwner()->getParentOp());
@@ -143,7 +143,7 @@ class FoldBiasesPass : public batch::impl::FoldBiasesPassBase<FoldBiasesPass> {
   }
 
   /// Returns true if the op that computes `value` can start from `addend`,
-  /// which `sum` adds to its result.
+  /// which `sum` adds to `value`.
   bool canBegin(Operation *sum, Value value, Value addend,
                 const Sharedness &sharedness, Waits &waits) {
     auto op = value.getDefiningOp<linalg::LinalgOp>();

@@ -26,7 +26,7 @@ static bool isEmpty(Type type) {
 
 namespace {
 
-/// Replaces a pure operation whose results have no elements with empty tensors.
+/// Replaces a pure operation with empty tensors if no result has elements.
 struct ComputeNothing : RewritePattern {
   explicit ComputeNothing(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -48,8 +48,8 @@ struct ComputeNothing : RewritePattern {
   }
 };
 
-/// Replaces a structured operation whose loops do not run with its initial
-/// values.
+/// Replaces a structured operation with its initial values if its loops do not
+/// run.
 struct KeepInits : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 

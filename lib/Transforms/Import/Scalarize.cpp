@@ -12,7 +12,8 @@
 // branches carry, then, pattern by pattern, the operations in between.
 //
 // Front ends also make a loop carry all values that it reads, parameters
-// included. The upstream canonicalization of loops removes such values.
+// included. The upstream canonicalization of loops removes values that a loop
+// carries unchanged.
 //
 //===----------------------------------------------------------------------===//
 
@@ -163,7 +164,7 @@ struct ComputeScalar : OpRewritePattern<tensor::ExtractOp> {
       rewriter.replaceOp(op, mapping.lookupOrDefault(yielded));
       return success();
     }
-    // Folders handle the other ops.
+    // Folders handle ops that are not elementwise.
     if (!OpTrait::hasElementwiseMappableTraits(def))
       return rewriter.notifyMatchFailure(op, "no operation on scalars");
     OperationState state(loc, def->getName());
@@ -191,14 +192,15 @@ public:
   SmallVector<Operation *> scalarize(ArrayRef<tensor::ExtractOp> reads);
   /// Adds `read` to `reads` if it reads a known value of rank 0 that is not an
   /// input. Then adds, recursively, the reads that compute the positions at
-  /// which the value reads inputs.
+  /// which inputs are read to compute the value.
   void addReads(tensor::ExtractOp read,
                 llvm::SetVector<tensor::ExtractOp> &reads) const;
 
 private:
   void findKnown();
   /// Returns true if `value` is computed from inputs and constants only.
-  /// Appends to `positions` the indices at which `value` reads inputs.
+  /// Appends to `positions` the indices at which inputs are read to compute
+  /// `value`.
   bool isKnown(Value value, SmallVectorImpl<Value> *positions = nullptr) const;
   void demand(Value value);
   void convert(Value value);

@@ -57,7 +57,7 @@ static DenseResourceElementsAttr getResource(Operation *op) {
 /// Finds the resources that each function and its callees need, and converts
 /// them to arguments.
 LogicalResult ResourceSharer::run() {
-  // A function needs the resources that functions on its call cycles need.
+  // Functions that call each other need the same resources, so iterate.
   for (bool changed = true; changed;) {
     changed = false;
     for (func::FuncOp function : functions) {
@@ -85,7 +85,8 @@ LogicalResult ResourceSharer::run() {
   return success();
 }
 
-/// Adds the arguments of `function`. Arguments of the entry are parameters.
+/// Adds an argument to `function` for each resource that it needs. The new
+/// arguments of the entry are parameters.
 LogicalResult ResourceSharer::addArguments(func::FuncOp function) {
   if (function.isExternal())
     return success();

@@ -130,7 +130,7 @@ static bool visitsRows(scf::ForOp loop, int64_t rows) {
 
 /// Makes `loop` start from the stack that it reads instead of the stack that it
 /// fills, if it uses rows only in `update`. This is valid because each round
-/// reads a row before it replaces it, and the loop replaces all rows.
+/// reads a row before replacing it, and the loop replaces all rows.
 static bool joinStacks(scf::ForOp loop, const RowUpdate &update) {
   tensor::InsertSliceOp put = update.put;
   tensor::ExtractSliceOp taken = update.taken;

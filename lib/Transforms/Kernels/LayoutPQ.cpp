@@ -34,7 +34,7 @@ using namespace mlir::batch;
 // Operators
 //===----------------------------------------------------------------------===//
 
-/// Returns the type of a vector of static length, or null.
+/// Returns `type` if it is a vector of static length, or null.
 static RankedTensorType getVector(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.getRank() == 1 && tensor.hasStaticShape()
@@ -112,7 +112,7 @@ protected:
   static const void *number(int64_t value) {
     return reinterpret_cast<const void *>(value + 1);
   }
-  /// Returns a kind for this operator only.
+  /// Returns a kind that only `op` has.
   int32_t unique(Operation *op) { return kinds.get({op}); }
 
   Numbering kinds;
@@ -204,8 +204,8 @@ int32_t SameParameters::get(Operation *op) {
   return kinds.get({Kinds::number(number)});
 }
 
-/// Returns true if the matrix of `product` may be stacked with others without
-/// additional memory, because no other op reads the matrix or a slice of it.
+/// Returns true if the matrix of `product` may be stacked with other matrices
+/// without additional memory, because no other op reads it or a slice of it.
 bool SameShapes::isStackable(linalg::MatvecOp product) {
   BlockArgument matrix = getMatrix(product);
   auto parameter = kernel.getArgAttrOfType<IntegerAttr>(matrix.getArgNumber(),
@@ -312,7 +312,7 @@ public:
 
   void emitSingle(Operation *op);
   void emitBatch(ArrayRef<Operation *> ops);
-  /// Must be called after all operators.
+  /// Must be called after all operators have been emitted.
   void finish();
 
 private:

@@ -56,8 +56,8 @@ static bool holdsHandles(Type type) {
   return isa<HandleType>(type);
 }
 
-/// For each of `values` that contains handles, returns the number of the first
-/// equal value; for any other value, returns its own number.
+/// For each of `values` that contains handles, returns the index of the first
+/// equal value; for any other value, returns its own index.
 static SmallVector<unsigned> findCopies(ValueRange values) {
   SmallVector<unsigned> first;
   DenseMap<Value, unsigned> numbers;
@@ -79,8 +79,8 @@ static SmallVector<unsigned> intersect(ArrayRef<unsigned> a,
   return first;
 }
 
-/// Replaces the uses of results that are copies of others. Returns the set of
-/// these results, which the caller erases.
+/// Replaces the uses of results that are copies of other results. Returns the
+/// set of copies, which the caller erases.
 static llvm::BitVector replaceCopies(ValueRange results,
                                      ArrayRef<unsigned> first) {
   llvm::BitVector copies(first.size());
@@ -128,9 +128,9 @@ void HandleMerger::mergeRecord(RecordOp record) {
   }
 }
 
-/// Returns true if the values that the regions of `op` yield only become its
-/// results: `op` runs one of its regions, or its region for every element of a
-/// list.
+/// Returns true if the values that the regions of `op` yield are used only as
+/// results of `op`. It runs one of its regions, or its only region for every
+/// element of a list.
 static bool yieldsResults(Operation *op) {
   if (!isa<RegionBranchOpInterface>(op))
     return false;

@@ -24,8 +24,8 @@ using namespace mlir::batch;
 namespace {
 
 /// State of a variable's stack at some point of a block. The block has popped
-/// `popped` of its initial rows, and pushed `values` above the others, the last
-/// one at the top. A null value is a copy of the row below it.
+/// `popped` of the initial rows, and pushed `values` above the remaining rows,
+/// the last value at the top. A null value is a copy of the row below it.
 struct StackState {
   int64_t popped = 0;
   SmallVector<Value> values;
@@ -155,7 +155,7 @@ void BlockOutliner::findMade() {
   for (Value condition : body.getTerminator()->getOperands())
     need(condition);
 
-  // Add the operands of these values, including the captures of regions.
+  // Add the operands of values in `made`, including the captures of regions.
   SmallVector<Value> work(made.getArrayRef());
   DenseSet<Value> visited;
   while (!work.empty()) {
@@ -330,8 +330,8 @@ void BlockOutliner::makeEpilogue() {
     }
     if (asWritten)
       continue;
-    // The prologue has already popped rows; the remaining rows are popped at
-    // the end.
+    // The prologue has already popped some rows. The epilogue pops the
+    // remaining ones.
     int64_t pops = state.popped - *llvm::max_element(state.reads.getArrayRef());
     ArrayRef<Value> values = state.values;
     for (; pops > (values.empty() ? 0 : 1); --pops)

@@ -103,8 +103,8 @@ private:
   DenseSet<Value> dependsOnControl;
   std::optional<TensorCode> code;
   const bool hoist, coarsen;
-  /// True if control flow runs with the kernels. Loops then have orders, and
-  /// ops that depend on a loop-carried number cannot be hoisted.
+  /// True if units run control flow (strategy `replicate`). Loops then have
+  /// orders, and ops that depend on a loop-carried number cannot be hoisted.
   const bool replicates;
   /// State of the current block.
   bool hasCell = false;
@@ -437,8 +437,8 @@ void Outliner::separate(Block *block) {
       it->second.second = number++;
 }
 
-/// Copies ops of dynamic shape into the kernels that read them. Such a tensor
-/// cannot be stored, so each kernel recomputes it.
+/// Copies ops of dynamic shape into the kernels that read them. A tensor of
+/// dynamic shape cannot be stored, so each kernel recomputes it.
 void Outliner::copyDynamic(Block *block) {
   auto isDynamic = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -475,9 +475,9 @@ void Outliner::copyDynamic(Block *block) {
   }
 }
 
-/// Sorts ops so that values come before their uses. Moves the ops that an op
-/// reads before it, and moves nothing else. An invocation thus remains at the
-/// position of its first op, before control flow that waits there.
+/// Sorts ops so that values come before their uses. Moves only the definitions
+/// of values that an op reads, to just before that op. An invocation thus stays
+/// at the position of its first op, before control flow that waits there.
 static void pullOperands(Block *block) {
   DenseSet<Operation *> entered, placed;
   for (Operation &root : *block) {
@@ -542,7 +542,7 @@ void Outliner::eraseDead(Block *block) {
 }
 
 /// Removes `op` from the program, and frees it at the end of the pass: analyses
-/// identify values by address, and a new op must not reuse one.
+/// identify values by address, and a new op must not reuse such an address.
 void Outliner::eraseOp(Operation *op) {
   op->dropAllUses();
   op->dropAllReferences();
@@ -689,8 +689,8 @@ Outliner::findOutputs(Block *block, ArrayRef<Operation *> ops,
   return outputs;
 }
 
-/// Creates a kernel of these ops before the function of `first`, or returns an
-/// equal one.
+/// Creates a kernel of the ops in `body` before the function of `first`, or
+/// returns an equal kernel.
 KernelOp Outliner::makeKernel(StringRef name, ArrayRef<Operation *> body,
                               ArrayRef<Value> inputs, ArrayRef<Value> outputs,
                               Operation *first) {

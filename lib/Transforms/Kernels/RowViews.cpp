@@ -77,8 +77,8 @@ static bool isComputed(Value tensor) {
           isa<BatchableOpInterface>(def));
 }
 
-/// Returns true for a slice, at a position that is known to control flow, of a
-/// ragged tensor whose rows are a list.
+/// Returns true for a slice of a ragged tensor whose rows are a list, if the
+/// position of the slice is constant or structural (StructuralControl).
 static bool picksElement(tensor::ExtractSliceOp slice,
                          const Sharedness &sharedness,
                          const StructuralControl &control) {

@@ -25,13 +25,13 @@ class StructuralControl;
 void normalizeExtents(func::FuncOp function, SymbolTableCollection &symbols);
 
 /// Splits a slice that reads a piece of a row (of a parameter or a ragged
-/// tensor) in two: the slice of the whole row becomes an operand, and the slice
-/// of the piece becomes code.
+/// tensor) in two. The slice of the whole row becomes an operand of a kernel,
+/// and the slice of the piece becomes code of the kernel.
 void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
                    const StructuralControl &control);
 
-/// Replaces extracted rows of ragged tensors, which are lists, with elements of
-/// these lists.
+/// If the rows of a ragged tensor are a list, replaces extracted rows with
+/// elements of the list.
 void pickElements(func::FuncOp function, const Sharedness &sharedness,
                   const StructuralControl &control);
 

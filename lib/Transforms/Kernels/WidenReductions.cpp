@@ -21,7 +21,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns `value` as an f32 or a tensor of f32 if it is f16 or bf16.
+/// Extends `value` to f32 if it is an f16, a bf16 or a tensor of these types.
+/// Returns any other value unchanged.
 static Value extended(OpBuilder &builder, Location loc, Value value) {
   Type type = widen16BitFloat(value.getType());
   if (type == value.getType())

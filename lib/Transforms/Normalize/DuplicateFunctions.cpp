@@ -22,9 +22,9 @@ using namespace mlir::batch;
 
 namespace {
 
-/// For each argument of a function, the number of the entry's argument that is
-/// passed for it. The number is -1 if there is none, or if it is not a
-/// parameter for which functions are copied.
+/// For each argument of a function, the index of the entry's argument that is
+/// passed for it. The index is -1 if no argument of the entry is passed, or if
+/// that argument is not a parameter for which functions are copied.
 using Context = SmallVector<int64_t>;
 
 /// Returns true for a parameter that a product reads as a whole, and for a
@@ -122,7 +122,9 @@ void DuplicateFunctionsPass::runOnOperation() {
   InstanceProgram program(getOperation());
   if (!program.getEntry())
     return;
-  // Calls of a function that is not duplicated pass no known parameters.
+  // Collect again whenever collect() finds a function that is not duplicated.
+  // From then on, calls to it pass no known parameters, so the contexts of the
+  // functions that it calls change.
   while (!collect(program))
     ;
   for (func::FuncOp function : undivided)

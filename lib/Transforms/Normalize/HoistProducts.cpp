@@ -54,7 +54,7 @@ public:
   explicit ProductHoister(LoopLikeOpInterface loop)
       : loop(loop), builder(loop) {}
 
-  /// Returns true if it has moved any products.
+  /// Moves products out of the loop. Returns true if there were any.
   bool run();
 
 private:
@@ -208,8 +208,8 @@ ProductHoister::findRuns(tensor::ConcatOp concat) {
 /// not both. Returns the product that the loop does not change, or null.
 linalg::LinalgOp ProductHoister::split(linalg::LinalgOp product) {
   Value init = product.getDpsInits().front();
-  // Do not split sums of shorter floats: they are rounded only once, at the
-  // end.
+  // Do not split sums of floats with fewer than 32 bits: such sums are rounded
+  // only once, at the end.
   if (product.getNumDpsInputs() != 2 || !isInvariant(init) ||
       getElementTypeOrSelf(init).getIntOrFloatBitWidth() < 32)
     return {};
@@ -275,7 +275,7 @@ class HoistProductsPass
       changed |= ProductHoister(loop).run();
     if (!changed)
       return markAllAnalysesPreserved();
-    // Ops that only these products read are dead in the loops.
+    // Ops that only the moved products read are now dead in the loops.
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }

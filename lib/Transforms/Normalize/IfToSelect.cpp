@@ -78,7 +78,7 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
 
   void runOnOperation() override {
     InstanceProgram program(getOperation());
-    // Tensor code in kernels remains as it was outlined.
+    // After kernels have been outlined, conditionals remain unchanged.
     if (!program.getEntry() || !getOperation().getOps<KernelOp>().empty())
       return;
     Sharedness sharedness(program);
@@ -99,7 +99,7 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
       return;
     std::string reason;
     int64_t count = 0, elements = 0;
-    // A select saves a wait, or a branch of lanes.
+    // A select avoids a wait or, in lockstep, a branch at which lanes diverge.
     const bool waits = !structure.isStructural(branch.getCondition());
     if (waits && maxElements == 0)
       reason = "its condition depends on a tensor";

@@ -34,7 +34,7 @@ class InlineHelpersPass
     : public batch::impl::InlineHelpersPassBase<InlineHelpersPass> {
   void runOnOperation() override {
     InstanceProgram program(getOperation());
-    // Callees come before callers, so copies are already inlined.
+    // Callees come before callers, so calls in copied code are already inlined.
     for (ArrayRef<func::FuncOp> component : program.getComponents()) {
       func::FuncOp function = component.front();
       if (program.isRecursive(function) || function == program.getEntry() ||
@@ -42,7 +42,7 @@ class InlineHelpersPass
         continue;
       for (func::CallOp call : program.getCallers(function))
         inlineCall(call, function);
-      // Functions that the entry does not reach may still call it.
+      // Functions that the entry does not reach may still call `function`.
       if (SymbolTable::symbolKnownUseEmpty(function, getOperation()))
         function.erase();
     }

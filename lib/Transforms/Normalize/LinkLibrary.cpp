@@ -200,8 +200,9 @@ LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
   return success();
 }
 
-/// If `definition` has more arguments than `hook`, adds them to all functions
-/// that call `hook`, directly or indirectly, and to their calls.
+/// If `definition` has more arguments than `hook`, adds the additional
+/// arguments to `hook`, to all functions that call it, directly or indirectly,
+/// and to all calls of these functions.
 LogicalResult Linker::passOn(func::FuncOp hook, func::FuncOp definition) {
   ArrayRef<Type> inputs = definition.getArgumentTypes();
   size_t own = hook.getNumArguments();

@@ -12,10 +12,10 @@
 
 namespace mlir::batch {
 
-/// Sets sizes of `module` (`kSizesAttr`), and the dimensions that follow them,
-/// to new values, each given as NAME=NUMBER; see batch-specialize-sizes. If
-/// `isLast` is true, sizes may become 1. Dimensions that follow them can then
-/// no longer be distinguished from others.
+/// Sets sizes of `module` (`kSizesAttr`), and the dimensions that depend on
+/// them, to new values, each given as NAME=NUMBER; see batch-specialize-sizes.
+/// If `isLast` is true, sizes may become 1. Dimensions that depend on such a
+/// size can then no longer be distinguished from other dimensions.
 LogicalResult specializeSizes(ModuleOp module, ArrayRef<std::string> values,
                               bool isLast = false);
 

@@ -265,7 +265,7 @@ LogicalResult mlir::batch::specializeSizes(ModuleOp module,
         return entry.second.value == entry.second.written;
       }))
     return success();
-  // Sizes that were given equal values earlier are an error only if a value
+  // Sizes whose values in types are ambiguous are an error only if a value
   // changes.
   if (failed(checkWritten(module, sizes)))
     return failure();

@@ -54,8 +54,9 @@ Value CaseSplitter::getSelectedChild(func::CallOp call) const {
   return operand ? call.getOperand(*operand) : getChild(call);
 }
 
-/// A shared child would be recomputed for each of its parents, and results
-/// would contain several copies of it.
+/// Checks that the ADT of `child` has no shared nodes. A shared child would be
+/// recomputed for each of its parents, and results would contain several copies
+/// of it.
 LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value child) {
   rec::AdtOp adt = rec::lookupAdt(
       module, cast<rec::AdtType>(child.getType()).getName(), symbols);

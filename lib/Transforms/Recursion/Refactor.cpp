@@ -95,7 +95,8 @@ void Refactorer::findMarks(const InstanceProgram &program) {
     });
 }
 
-/// Checks that a cut is in a single place of structured code.
+/// Checks that the function of a cut has structured control flow, and that the
+/// cut is not inside the block of another cut.
 LogicalResult Refactorer::checkPlace(Cut &cut) {
   if (!cut.function.getBody().hasOneBlock())
     return cut.mark->emitError("cannot cut a function with several blocks at "
@@ -244,7 +245,7 @@ void Refactorer::outlineHead(Cut &cut) {
              head.getSymName().str() + " for the rest";
 }
 
-/// Returns the number of the argument whose variant decides whether the cut is
+/// Returns the index of the argument whose variant decides whether the cut is
 /// reached, if there is one.
 static std::optional<unsigned> getTestedArgument(const Cut &cut) {
   std::optional<unsigned> number;
@@ -257,10 +258,10 @@ static std::optional<unsigned> getTestedArgument(const Cut &cut) {
   return number;
 }
 
-/// Replaces recursive calls with the rest of the functions: the call of the
-/// head, and the tail. If a case has been cut, the code around a call is copied
-/// for each variant of the child, so this code and the tail form straight-line
-/// code.
+/// Replaces each recursive call with what remains of the callee: the call of
+/// the head, and the tail. If a case has been cut, the code around a call is
+/// copied for each variant of the child, so this code and the tail form
+/// straight-line code.
 LogicalResult Refactorer::moveToRecursiveCallers() {
   InstanceProgram program(module);
   CaseSplitter splitter(module, program, maxCopies);

@@ -168,8 +168,8 @@ LogicalResult Specializer::specializeChildren(CaseSplitter &splitter,
   return success();
 }
 
-/// Specializes each case of the variant for fields that all have the variants
-/// that the test requires.
+/// Specializes each case of the test's variant for values whose fields have the
+/// variants that the test requires.
 LogicalResult Specializer::specializeCases(CaseSplitter &splitter,
                                            func::FuncOp function,
                                            const Test &test) {

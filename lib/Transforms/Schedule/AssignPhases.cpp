@@ -105,7 +105,7 @@ static DenseSet<StringAttr> findNeeded(const InstanceProgram &program,
 }
 
 /// Defers the kernels that no wait depends on, or none if there are no waits.
-/// Their phases come after the phases of all other kernels.
+/// The phases of deferred kernels come after the phases of all other kernels.
 static void deferKernels(ModuleOp module) {
   InstanceProgram program(module);
   ValueFlow flow(program);

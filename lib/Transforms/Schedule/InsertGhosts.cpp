@@ -92,7 +92,7 @@ static Value getYielded(Region &region, unsigned result) {
 
 ChainLengths::ChainLengths(Region &region, int64_t phase, const Phases &phases)
     : region(region), phase(phase), phases(phases) {
-  // The values that a value depends on come before it.
+  // The walk visits a value after the values that it depends on.
   region.walk([&](Operation *op) {
     if (isBranch(op)) {
       for (OpResult result : op->getResults()) {
@@ -186,9 +186,9 @@ static Value addGhosts(Operation *terminator, Value value, int64_t count) {
   return value;
 }
 
-/// If the results of `branches` that `depth` reads have chains of different
-/// lengths, makes `depth` read a padded result. `phase` is the phase of the
-/// tasks that have this depth.
+/// If the results of `branches` that `depth` reads have longer chains in one
+/// region than in another, makes `depth` read a padded result. `phase` is the
+/// phase of the tasks that have this depth.
 void GhostInserter::pad(Operation *branches, DepthOp depth, int64_t phase) {
   SmallVector<OpOperand *> read;
   for (OpOperand &operand : depth->getOpOperands())

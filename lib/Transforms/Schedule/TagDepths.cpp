@@ -64,8 +64,9 @@ int64_t DepthTagger::getLastPhase(ValueFlow::Node node) const {
   return last;
 }
 
-/// Adds a depth to `invoke`. Depths count within a phase. A value of an earlier
-/// phase, or one that is not computed, is available when the phase begins.
+/// Adds a depth to `invoke`. Depths are counted within a phase. A value of an
+/// earlier phase, or one that no task computes, is available when the phase
+/// begins.
 void DepthTagger::tag(InvokeOp invoke) {
   if (invoke.getDepth())
     return;

@@ -51,7 +51,7 @@ static LogicalResult findExecutor(ModuleOp module, Operation *&executor) {
          << " first";
 }
 
-/// Returns the operators that `program` and the programs that it runs use.
+/// Returns the operators used by `program`, and by the programs that it runs.
 static DenseSet<StringAttr> findOperators(uprog::ProgramOp program,
                                           SymbolTable &symbols) {
   DenseSet<StringAttr> operators;

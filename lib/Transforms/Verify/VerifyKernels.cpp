@@ -22,8 +22,8 @@ using namespace mlir;
 using namespace mlir::batch;
 
 static LogicalResult verifyControl(Operation *op) {
-  // Other scf ops must return scalars, because their result types cannot be
-  // converted.
+  // Ops of scf other than the four below must return scalars, because their
+  // result types cannot be converted.
   bool returnsScalars = llvm::none_of(op->getResultTypes(), [](Type type) {
     return isa<TensorType>(type) || isa<rec::RecDialect>(type.getDialect());
   });
@@ -36,8 +36,9 @@ static LogicalResult verifyControl(Operation *op) {
 }
 
 /// Checks that control flow can read an extent. Control flow can read the
-/// lengths of an instance's ragged tensors, which belong to its data structure,
-/// and the number of rows of a parameter, once it is bound.
+/// lengths of an instance's ragged tensors, which belong to the data structure.
+/// It can also read the number of rows of a parameter, once the parameter is
+/// bound.
 static LogicalResult verifyExtent(tensor::DimOp dim,
                                   const Sharedness &sharedness) {
   auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());

@@ -30,8 +30,8 @@ using batch::Precision;
 namespace {
 constexpr int64_t kLanes = 32, kBanks = 32;
 
-/// Returns the number of turns that shared memory needs for a warp beyond the
-/// number that its bytes require.
+/// Returns how many more turns shared memory needs for a warp than the number
+/// of bytes requires.
 int64_t countConflicts(int64_t bytes, std::function<int64_t(int64_t)> address) {
   int64_t lanesPerTurn = std::min(kLanes, kBanks * 4 / bytes), conflicts = 0;
   for (int64_t first = 0; first < kLanes; first += lanesPerTurn) {
@@ -69,9 +69,10 @@ protected:
     return {isDouble ? Type(b.getF64Type()) : Type(b.getF32Type()), precision};
   }
 
-  /// Returns the conflicts of a warp that reads rows or columns of factors that
-  /// are `stride` bytes apart. On tensor cores, each lane reads a vector of a
-  /// row or column; otherwise, all lanes read the same row or column.
+  /// Returns the number of conflicts of a warp that reads rows or columns of a
+  /// factor, which are `stride` bytes apart. On tensor cores, each lane reads a
+  /// vector of a row or column; otherwise, all lanes read the same row or
+  /// column.
   int64_t countLoads(const FactorFormat &format, int64_t stride) {
     return countConflicts(FactorFormat::kVectorBytes, [&](int64_t lane) {
       if (!format.usesTensorCores())
@@ -82,9 +83,9 @@ protected:
     });
   }
 
-  /// Returns the conflicts of a warp that copies pieces of `bytes` to rows or
-  /// columns that have `pieces` pieces each and are `stride` bytes apart. Takes
-  /// the worst warp of a block.
+  /// Returns the number of conflicts of a warp that copies pieces of `bytes`
+  /// bytes to rows or columns. These have `pieces` pieces each and are `stride`
+  /// bytes apart. The result is that of the worst warp of a block.
   int64_t countStores(int64_t bytes, int64_t pieces, int64_t stride) {
     int64_t most = 0;
     for (int64_t first = 0; first < 256; first += kLanes)

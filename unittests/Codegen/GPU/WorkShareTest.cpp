@@ -138,7 +138,7 @@ TEST(WorkShareTest, TilesCoverRowsAndColumns) {
 }
 
 // For all tiles and all shares of k, the items of a block cover each of its
-// slices once, whether it takes slices or tiles.
+// slices once, whether the items are slices or tiles.
 TEST(WorkShareTest, ItemsCoverWhatABlockComputes) {
   NumberMath m;
   constexpr int64_t kTiles = 32;

@@ -30,7 +30,7 @@ uint64_t mix(uint64_t i) {
   i = (i ^ (i >> 31)) * 0xD6E8FEB86659FD93;
   return i ^ (i >> 32);
 }
-/// Returns a number from 0 to 1.
+/// Returns a number in [0, 1).
 double unit(uint64_t i) { return double(mix(i) >> 11) * 0x1p-53; }
 
 /// A function of one number in three types.
@@ -96,9 +96,9 @@ bool isAngleFunction(StringRef name) {
 // Compiled functions
 //===----------------------------------------------------------------------===//
 
-/// Returns the source of a function on blocks of numbers x and y, of i64 n and
-/// of results. `body` computes %r from %x, %y and %n. OF_i8 and the like are
-/// TYPE with other elements; LONGS is OF_i64.
+/// Returns the source of a function on blocks of arguments x, y and n (i64) and
+/// of results. `body` computes %r from %x, %y and %n. OF_i8 and similar names
+/// are TYPE with another element type; LONGS is OF_i64.
 std::string blockSource(StringRef name, StringRef element, int width,
                         const Twine &body) {
   std::string code = (R"(
@@ -149,7 +149,7 @@ std::string allSources(StringRef element) {
           "%c = arith.constant " + value +
               " : TYPE\n%r = math.powf %x, %c : TYPE");
     }
-    // Encode the answers as binary digits.
+    // Encode the results of the four predicates as binary digits.
     add("classes",
         R"(%a = math.isnan %x : TYPE
            %b = math.isinf %x : TYPE
@@ -243,8 +243,8 @@ protected:
     return std::isnan(off) ? INFINITY : off;
   }
 
-  /// Measures the largest error of a function over `count` points. fill(block,
-  /// i, n) sets element i to point n.
+  /// Checks the error of a function at `count` points, and prints the largest
+  /// error. fill(block, i, n) sets element i to point n.
   template <typename T, typename Reference, typename Fill>
   static void measure(const std::string &name, double bound, uint64_t count,
                       Reference reference, Fill fill) {
@@ -270,7 +270,7 @@ protected:
 
   /// Returns point `n`. The points are numbers of all exponents and signs,
   /// dense numbers around zero and in the range of interest, and numbers near
-  /// points where one polynomial follows another.
+  /// points where approximations change from one polynomial to another.
   template <typename T>
   static T point(uint64_t n, double range) {
     T sign = n & 8 ? T(-1) : T(1);
@@ -316,7 +316,7 @@ TEST_F(BoundsTest, OfOneNumber) {
           [&](auto x, auto, int64_t) { return function(x); },
           [&](Block<T> &block, int i, uint64_t n) {
             T x = point<T>(n, range);
-            // Near multiples of pi / 2.
+            // Some angles are near multiples of pi / 2.
             if (isOfAngle && n % 8 < 2 && n % 3 == 0)
               x = T(std::floor(range * unit(n)) * 1.5707963267948966L);
             block.xs[i] = x;
@@ -335,7 +335,7 @@ TEST_F(BoundsTest, OfTwoNumbers) {
         [](Block<T> &block, int i, uint64_t n) {
           T x = point<T>(n, 100);
           block.xs[i] = n % 16 == 0 ? x : std::abs(x);
-          // Most results are finite and not 1.
+          // Choose y so that most results are finite and not 1.
           T target = T(unit(~n) * (kFormat<T> ? 2100 : 280)) - 1;
           T y = (target - (kFormat<T> ? 1078 : 150)) / std::log2(std::abs(x));
           block.ys[i] = n % 16 == 0 ? std::trunc(T(20 * unit(~n)) - 10) : y;
@@ -359,8 +359,8 @@ TEST_F(BoundsTest, OfIntegerPowers) {
       measure<T>(
           name, bounds[kFormat<T>], 1 << 19,
           [](auto x, auto, int64_t n) -> typename Info<T>::Wide {
-            // A power is odd even if its exponent has no odd neighbor in
-            // floating point.
+            // The parity of n determines the sign, even if no floating-point
+            // number near n is odd.
             long double y = N(n);
             long double power = std::pow((long double)std::abs(x), y);
             return std::signbit(x) && (n & 1) ? -power : power;
@@ -435,8 +435,8 @@ TEST_F(BoundsTest, SpecialValuesAreThoseOfC) {
         }
         std::vector<T> found = apply(name, block);
         for (size_t i = 0; i < values.size(); ++i) {
-          // Numbers that are integers only because of the host's rounding do
-          // not count.
+          // Do not compare numbers that are integers only because of the host's
+          // rounding.
           T wanted = narrow(values[i], y);
           Wide wide = reference(Wide(values[i]), Wide(y));
           if (isExact(wanted) && (!std::isfinite(wanted) || wanted == wide)) {
@@ -491,8 +491,8 @@ TEST_F(BoundsTest, SpecialAngles) {
   });
 }
 
-/// Multiples of the numbers whose distance to a multiple of pi / 2 is smallest
-/// for their exponents or overall.
+/// Tests multiples of hard numbers. The distance from a hard number to the next
+/// multiple of pi / 2 is the smallest for its exponent, or for all exponents.
 TEST_F(BoundsTest, AnglesNextToMultiplesOfHalfPi) {
   forAllTypes([](auto type) {
     using T = decltype(type);
@@ -535,7 +535,7 @@ TEST_F(BoundsTest, AnglesDoNotDependOnNeighbors) {
   });
 }
 
-/// Powers of ten have exact logarithms, as do powers of two.
+/// log10 of powers of ten is exact, and so is log2 of powers of two.
 TEST_F(BoundsTest, LogarithmsOfPowersAreExact) {
   forAllTypes([](auto type) {
     using T = decltype(type);
@@ -568,7 +568,7 @@ TEST_F(BoundsTest, SmallPowersAreProducts) {
     expect("power0", [](T) { return 1; });
     expect("power1", [](T x) { return x; });
     expect("power2", [](T x) { return x * x; });
-    // Exponents that are not constants give the same bits.
+    // Exponents that are not constants give the same bits as constants.
     for (int n : {0, 1, 2}) {
       block.ys.assign(kBlock, T(n));
       block.ns.assign(kBlock, n);

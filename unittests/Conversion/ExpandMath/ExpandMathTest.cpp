@@ -127,7 +127,8 @@ protected:
             continue;
           }
           if (std::abs(exact) > largest) {
-            // The last half step before infinity may round either way.
+            // If the exact result exceeds the largest finite number, the
+            // computed result may be that number or infinity.
             ASSERT_TRUE(std::isinf(y) || y >= largest) << name << " " << xs[i];
             continue;
           }

@@ -121,8 +121,8 @@ TEST_F(RecInterfacesTest, WhatAMapGathers) {
             "gather %arg3 -> %0\n");
 }
 
-/// The values that a fold passes from one position to the next are control
-/// flow.
+/// A fold has no edges for the values that it passes from one position to the
+/// next, because these values are control flow.
 TEST_F(RecInterfacesTest, WhatAFoldWalks) {
   EXPECT_EQ(getEdges(R"(
     %0 = rec.fold %x in %l init(%a = %n) : !rec.list<index> -> index {

@@ -39,7 +39,7 @@ void setValues(ValueRange values, ArrayRef<Attribute> attributes,
 LogicalResult compute(Operation *op, Frame &frame) {
   Operation *copy = op->clone();
   SmallVector<OpFoldResult> folded;
-  // A fold may change the op in place first.
+  // The first folds may only change the op in place.
   for (int i = 0; i < 3 && folded.empty(); ++i)
     if (failed(copy->fold(getValues(copy->getOperands(), frame), folded)))
       break;
@@ -159,7 +159,7 @@ FailureOr<Values> runRegion(Region &region, ArrayRef<Attribute> arguments,
     for (unsigned i = 0, e = end->getNumSuccessors(); i < e; ++i)
       if (end->getSuccessor(i) == next) {
         auto forwarded = branch.getSuccessorOperands(i).getForwardedOperands();
-        // Both edges of a branch may lead to one block.
+        // Both edges of a branch may lead to the same block.
         if (auto cond = dyn_cast<cf::CondBranchOp>(end))
           forwarded = getInt(operands.front()) != 0
                           ? cond.getTrueDestOperands()

@@ -38,7 +38,7 @@ public:
 private:
   using Scope = llvm::SmallVector<std::string>;
 
-  // Do not use a distribution of the standard library, because these differ
+  // Do not use distributions of the standard library, because they differ
   // between libraries.
   unsigned pick(unsigned count) { return random() % count; }
   std::string pick(const Scope &scope) {

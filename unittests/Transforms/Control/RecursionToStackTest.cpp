@@ -56,8 +56,8 @@ protected:
     return module;
   }
 
-  /// Runs the machine on integers and returns its results. Stores the traffic
-  /// in `traffic`.
+  /// Runs the machine on integers and returns its results. Stores the stack
+  /// traffic in `traffic`.
   std::vector<int64_t> run(StringRef program, unsigned optimizations,
                            ArrayRef<int64_t> arguments) {
     auto module = compile(program, optimizations);
@@ -68,7 +68,7 @@ protected:
     return unpack(runMachine(machine, {}, pack(arguments), traffic));
   }
 
-  /// Returns the results of the program itself.
+  /// Returns the results of the program, without a machine.
   std::vector<int64_t> interpret(StringRef program,
                                  ArrayRef<int64_t> arguments) {
     auto module = parseSourceString<ModuleOp>(program, &context);
@@ -78,7 +78,8 @@ protected:
     return unpack(callFunction(entry, pack(arguments)));
   }
 
-  /// Runs the program with every combination of optimizations.
+  /// Runs the program with every combination of optimizations, and compares the
+  /// results with `expected`.
   void expect(StringRef program, ArrayRef<int64_t> arguments,
               const std::vector<int64_t> &expected) {
     EXPECT_EQ(interpret(program, arguments), expected);
@@ -170,7 +171,7 @@ func.func @main(%m: i64, %n: i64) -> i64 attributes {batch.entry} {
          {2, 3}, {9});
 }
 
-// f(b, a): all arguments are read before one is written.
+// f(b, a): all arguments are read before any is written.
 TEST_F(RecursionToStackTest, SwappedArguments) {
   expect(R"mlir(
 func.func @f(%n: i64, %a: i64, %b: i64) -> (i64, i64) {
@@ -195,7 +196,7 @@ func.func @main(%a: i64, %b: i64) -> (i64, i64) attributes {batch.entry} {
          {10, 1}, {1 + 10 + 1 + 10, 10});
 }
 
-// The entry calls itself; its results come back in the declared order.
+// The entry calls itself. It returns its results in the declared order.
 TEST_F(RecursionToStackTest, RecursiveEntry) {
   expect(R"mlir(
 func.func @main(%n: i64, %x: i64) -> (i64, i64) attributes {batch.entry} {
@@ -265,7 +266,8 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   expect(program, {6}, {64});
 }
 
-// Block arguments that swap, and one that both edges of a branch set.
+// Block arguments that are swapped, and one that both edges of a branch
+// set.
 TEST_F(RecursionToStackTest, BranchArguments) {
   expect(R"mlir(
 func.func @main(%n: i64, %a: i64, %b: i64) -> (i64, i64)
@@ -393,7 +395,7 @@ TEST_F(RecursionToStackTest, RandomPrograms) {
     std::string program = makeRandomProgram(seed);
     auto expected = interpret(program, {seed + 3, 5});
     ASSERT_EQ(expected.size(), 2u) << program;
-    // Tail calls alternate, to halve the time.
+    // Enable tail calls only for every other program, to halve the time.
     unsigned tailCalls = seed % 2 == 0 ? 0 : kTailCalls;
     for (unsigned optimizations = 0; optimizations < 32; ++optimizations)
       ASSERT_EQ(run(program, optimizations | tailCalls, {seed + 3, 5}),

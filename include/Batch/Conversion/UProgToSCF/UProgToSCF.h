@@ -15,7 +15,8 @@ namespace mlir::batch {
 
 /// Adds patterns that lower uprog.for, uprog.branch and uprog.while, with the
 /// terminators of their regions, to scf. The ops need not be in a program.
-/// `converter` maps the type of each forwarded value to one type.
+/// `converter` must convert the type of each forwarded value to exactly one
+/// type.
 ///
 /// Targets lower the other ops: those that run operators, wait at barriers or
 /// read plans, and also uprog.reduce and uprog.compact, whose work the threads

@@ -80,7 +80,7 @@ inline constexpr StringLiteral kSourceAttr = "batch.in_source";
 /// reads it.
 inline constexpr StringLiteral kReadAttr = "batch.read";
 /// Attribute of a kernel result that equals an operand except for a replaced
-/// slice: the number of the argument for that operand. The result may be
+/// slice: the index of the argument for that operand. The result may be
 /// written into the row of the operand.
 inline constexpr StringLiteral kInPlaceAttr = "batch.in_place";
 /// Attribute of a kernel result: steps of the kernel contain the address of the
@@ -90,8 +90,8 @@ inline constexpr StringLiteral kRowListAttr = "batch.row_list";
 /// whose results are not marked `batch.in_place`.
 inline constexpr StringLiteral kCopiedBytesAttr = "batch.copied_bytes";
 /// Attributes of a kernel argument. On an argument with `batch.shared`: the
-/// number of the parameter of the entry. On a ragged argument: the number of
-/// its domain. All arguments of a domain have equal extents.
+/// index of the entry's parameter. On a ragged argument: the index of its
+/// domain. All arguments of a domain have equal extents.
 inline constexpr StringLiteral kParameterAttr = "batch.parameter";
 inline constexpr StringLiteral kRaggedAttr = "batch.ragged";
 /// Name of the gpu.module with an object's persistent kernel.
@@ -114,10 +114,10 @@ inline constexpr StringLiteral kStrategyAttr = "batch.strategy";
 inline constexpr StringLiteral kNotBatchedAttr = "batch.not_batched";
 /// Attribute of a loop: the OrderAttr of its tasks.
 inline constexpr StringLiteral kOrderAttr = "batch.order";
-/// Attribute of a recursive function of the inspector or of the instance
-/// program: calls with equal arguments run once.
+/// Attribute of a recursive function, of the inspector or of the instance
+/// program, that runs only once for all calls with equal arguments.
 inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";
-/// Attribute of a rec.map of the inspector: its rounds wait concurrently.
+/// Attribute of a rec.map of the inspector whose rounds wait concurrently.
 inline constexpr StringLiteral kConcurrentAttr = "batch.concurrent_rounds";
 
 /// Returns the entry function of `module`, or null.

@@ -24,8 +24,8 @@ inline bool isElementType(Type type) {
          type.isF64();
 }
 
-/// Returns true for f16 and bf16, and for vectors and tensors of them. Elements
-/// are only stored in these types: code computes in f32 and rounds the results.
+/// Returns true for f16 and bf16, and for vectors and tensors of them. Only
+/// stored elements have these types: code computes in f32 and rounds results.
 inline bool is16BitFloat(Type type) {
   Type element = getElementTypeOrSelf(type);
   return element.isF16() || element.isBF16();

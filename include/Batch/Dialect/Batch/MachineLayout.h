@@ -13,7 +13,7 @@
 
 namespace mlir::batch {
 
-/// Assigns numbers to the variables and blocks of a machine, and sizes to its
+/// Assigns indices to the variables and blocks of a machine, and sizes to its
 /// variables, which are all tensors.
 class MachineLayout {
 public:
@@ -22,10 +22,10 @@ public:
   struct Variable {
     int64_t number = 0;
     bool hasStack = false;
-    /// Number of the entry's argument or result that the variable stores, if
+    /// Index of the entry's argument or result that the variable stores, if
     /// any.
     std::optional<uint64_t> argument, result;
-    int64_t rowBytes = 0;  ///< distance from one row to the next
+    int64_t rowBytes = 0;  ///< distance in bytes from one row to the next
     int64_t copyBytes = 0; ///< bytes of a row that hold the value
     /// A row consists of lines, each followed by padding. A line is divided
     /// into pieces, each of which one instruction moves.
@@ -42,8 +42,8 @@ public:
     return variables;
   }
   int64_t getNumBlocks() const { return blocks.size(); }
-  /// Returns the numbers of bytes that the lane operations of a block move for
-  /// one lane: to and from stacks, and to and from tops.
+  /// Returns how many bytes the lane operations of a block move for one lane:
+  /// first to and from stacks, second to and from tops.
   std::pair<int64_t, int64_t> countBytes(BlockOp block) const;
   /// Returns true if the kernel of a block writes `result` into the row of the
   /// variable to which the result is assigned. The kernel also reads this row.

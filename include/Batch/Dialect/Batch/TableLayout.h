@@ -20,25 +20,27 @@ namespace mlir::batch {
 /// the indices: `d`, `d floordiv a`, `d mod b` or `(d floordiv a) mod b`. Each
 /// digit adds a multiple of itself to the address. The address of an element is
 /// therefore the address of the slot plus an offset that depends only on the
-/// indices, and a single address identifies a row.
+/// indices, and one address is enough to identify a row.
 ///
 /// Without a map, rows are in row-major order. In any layout, the innermost
 /// dimension is padded to a multiple of 64 bytes.
 class TableLayout {
 public:
   /// Digit that adds ((index[dim] / divisor) mod modulus) * stride elements to
-  /// the address. `modulus` is 0 for the first digit of an index, which needs
-  /// no modulus.
+  /// the address. `modulus` is 0 if the digit needs none, which is usually
+  /// true of the most significant digit of an index.
   struct Digit {
     unsigned dim; ///< dimension of the row
     int64_t divisor, modulus, stride;
   };
 
-  /// The map must have passed verify(). An unknown first extent counts as 1.
+  /// The map must have passed verify(). A dynamic first extent in `row` counts
+  /// as 1.
   TableLayout(ArrayRef<int64_t> row, int64_t elementBytes, AffineMap map = {});
 
-  /// Checks that no two elements have the same address, that slots come first,
-  /// and that vectors of consecutive elements are not split.
+  /// Checks that no two elements have the same address, that the outermost
+  /// dimension begins with the most significant digit of the slot, and that
+  /// vectors of consecutive elements are not split.
   static LogicalResult verify(function_ref<InFlightDiagnostic()> emitError,
                               ArrayRef<int64_t> row, int64_t elementBytes,
                               AffineMap map);
@@ -50,8 +52,8 @@ public:
   /// split.
   const Digit *getOnlyDigit(unsigned dim) const;
   /// Returns the number of elements in a run of the last dimension of the row,
-  /// padding included. The elements of a run are adjacent, and runs begin at
-  /// the multiples of this number.
+  /// padding included. The elements of a run are adjacent, and each run begins
+  /// at a multiple of this number.
   int64_t getRun() const { return run; }
   bool isRowMajor() const { return rowMajor; }
 
@@ -73,8 +75,8 @@ private:
   bool rowMajor = true;
 };
 
-/// Returns the size in bytes of an element in memory: 1 for an i1, 8 for an
-/// index.
+/// Returns the size in bytes that an element of this type has in memory, such
+/// as 1 for i1 and 8 for index.
 int64_t elementBytes(Type type);
 /// Returns the size in bytes of a tensor of this type in row-major order (see
 /// ABI.h). The last dimension is padded to a multiple of 64 bytes.

@@ -14,7 +14,7 @@
 namespace mlir::batch {
 
 /// Returns true if `slice` is one whole row of its source: one index in the
-/// first dimension and everything in the others, as in
+/// first dimension and all indices in the other dimensions, as in
 /// `tensor.extract_slice %E[%w, 0] [1, 256] [1, 1]`. A row of a parameter is
 /// read in place.
 bool isRowView(tensor::ExtractSliceOp slice);
@@ -34,7 +34,7 @@ RankedTensorType getCountedRow(tensor::DimOp dim);
 RankedTensorType getReadRow(RankedTensorType tensor);
 
 /// Returns the name of parameter number `parameter` of the entry, or an empty
-/// string if there is none.
+/// string if there is no such parameter.
 StringRef getParameterName(ModuleOp module, int64_t parameter);
 
 /// Returns " at model.mlir:10:5" if the file of `loc` is known, and an empty

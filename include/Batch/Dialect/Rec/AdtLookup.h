@@ -15,12 +15,13 @@
 
 namespace mlir::rec {
 
-/// Returns the declaration of an ADT in the nearest symbol table around `from`
-/// that contains the name, or null.
+/// Returns the declaration of ADT `name` from the nearest symbol table around
+/// `from` that contains this name. Returns null if there is none.
 AdtOp lookupAdt(Operation *from, FlatSymbolRefAttr name,
                 SymbolTableCollection &symbolTables);
 
-/// Returns the variant @Adt::@variant, looked up in the same way, or null.
+/// Returns the declaration of `variant`, such as @Adt::@variant. Looks up the
+/// ADT in the same way. Returns null if there is no such variant.
 VariantOp lookupVariant(Operation *from, SymbolRefAttr variant,
                         SymbolTableCollection &symbolTables);
 
@@ -41,8 +42,8 @@ struct ListShape {
 std::optional<ListShape> getListShape(AdtOp adt);
 
 /// Numbers the variants of all ADTs in a module, in module order from 0, and
-/// looks them up by name in constant time. The numbering is a snapshot and does
-/// not follow changes of the module.
+/// looks them up by name in constant time. The numbering is a snapshot, which
+/// later changes to the module do not affect.
 class VariantNumbering {
 public:
   explicit VariantNumbering(ModuleOp module);

@@ -50,8 +50,9 @@ inline constexpr StringLiteral kBackedgeAttr = "rec.backedge";
 /// tensor<256xf32> for the ragged tensor<?x256xf32>, null for every other type.
 Type getSequenceElementType(Type type);
 
-/// Returns true if `sequence` is a list of `element` or, for a static tensor, a
-/// ragged tensor with rows of this type.
+/// Returns true if `sequence` is a list with elements of type `element`. Also
+/// returns true if `element` is a static tensor and `sequence` is a ragged
+/// tensor with rows of this type.
 bool gathers(Type sequence, Type element);
 
 /// Returns true for tensors whose first dimension is dynamic and whose other
@@ -60,8 +61,8 @@ bool isRaggedTensor(Type type);
 
 /// Returns true if a value of type `value` fits a field of type `field`. The
 /// types must be equal, except that a ragged tensor fits a list of its rows,
-/// and a type with TensorStandInTypeInterface fits a tensor. Both also apply to
-/// the elements of lists.
+/// and a type with TensorStandInTypeInterface fits a tensor. Both exceptions
+/// also apply to the elements of lists.
 bool fitsField(Type field, Type value);
 } // namespace mlir::rec
 
@@ -76,10 +77,11 @@ struct ValueFlowEdge {
     Same,    ///< `to` is `from`
     Element, ///< `to` is an element of the list `from`
     Gather,  ///< `from` becomes an element of the list `to`
-    Read,    ///< `to` is field `field` of `from`, or a list of such fields
+    Read,    ///< `to` is field `field` of `from`, or a list of the values of
+             ///< this field along a list-shaped `from`
     Build,   ///< `from` becomes field `field` of the value `to`
     Decide,  ///< `from`, or its field `field`, decides which region of the op
-             ///< runs, or how often. `to` is null
+             ///< runs, or how often a region runs. `to` is null
     Compute, ///< `to` is computed from `from`
     Count,   ///< `to` is the length of the list `from`, which is known without
              ///< running tensor code

@@ -60,8 +60,8 @@ def Rec_Sequence
     : Type<CPred<"::mlir::rec::getSequenceElementType($_self)">,
            "list or tensor whose only dynamic dimension is the first">;
 
-/// Values that maps and folds walk. The declaration of an ADT determines
-/// whether it is list-shaped.
+/// Type of a value over which a map or fold iterates. The declaration of an ADT
+/// determines whether the ADT is list-shaped.
 def Rec_Walkable : AnyTypeOf<[Rec_Sequence, Rec_AdtType],
                              "list, tensor whose only dynamic dimension is the "
                              "first, or value of a list-shaped ADT">;

@@ -41,11 +41,11 @@ namespace mlir::uprog {
 inline constexpr StringLiteral kOperandAttr = "uprog.operand";
 inline constexpr StringLiteral kResultAttr = "uprog.result";
 /// Attribute of the function of an operator, and of an operator that has code
-/// for a device: its CodeAttr.
+/// for a device: the CodeAttr of this code.
 inline constexpr StringLiteral kCodeAttr = "uprog.code";
 /// Attribute of the function that loads the resident parameters of a
-/// gpu.module. The value is a string: the level of the groups whose blocks
-/// divide the parameters among them.
+/// gpu.module. The value is a string: the level of the groups of blocks. The
+/// blocks of each group divide the parameters among themselves.
 inline constexpr StringLiteral kLevelAttr = "uprog.level";
 /// Attribute of a module with cluster-level programs: the number of blocks in a
 /// cluster, an i64.
@@ -61,12 +61,12 @@ inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
 /// Attribute of a module: the packings of the parameters that the code of
 /// operators reads, as a list of PanelsAttr and PaddedAttr.
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
-/// Attribute of a module: the error messages of its checks. The checked number
-/// replaces "{}".
+/// Attribute of a module: the error messages of its checks. The runtime
+/// replaces "{}" with the checked number.
 inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
-/// Attribute of a module whose programs run single instances and have code: a
-/// dictionary with the `bytes` of memory that units need for an instance, and
-/// the names of the `loops`.
+/// Attribute of a module after code generation for programs that run single
+/// instances. The value is a dictionary with the `bytes` of memory that units
+/// need for an instance, and the names of the `loops`.
 inline constexpr StringLiteral kInstancesAttr = "uprog.instances";
 
 /// Maximum number of rounds that a `uprog.next_round` counts at once.
@@ -75,7 +75,7 @@ inline constexpr int64_t kMostCountedRounds = int64_t(1) << 62;
 /// rounds saturate at this number, so later additions do not overflow.
 inline constexpr int64_t kTooManyRounds = std::numeric_limits<int64_t>::min();
 
-/// Access by units to a row that control flow names.
+/// Access to a row by the units that run an op.
 struct RowAccess {
   Value row;
   bool isWritten;

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops for the data that programs of single instances read and write. Every unit
-// computes the control flow of an instance by itself, from numbers that all
-// units see. The tensor code is divided among the units.
+// Ops for the data that programs for single instances read and write. Every
+// unit computes the control flow of an instance by itself, from numbers that
+// all units see. The tensor code is divided among the units.
 //
 //===----------------------------------------------------------------------===//
 

@@ -465,7 +465,7 @@ def UProg_ForOp : UProg_ControlOp<"for", [
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
-  // If the loop carries values, this creates a body without a terminator.
+  // Creates a body without a terminator if the loop carries values.
   let builders = [OpBuilder<(ins "Value":$lower, "Value":$upper,
                                  CArg<"Value", "{}">:$step,
                                  CArg<"ValueRange", "{}">:$inits)>];

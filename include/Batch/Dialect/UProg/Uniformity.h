@@ -28,7 +28,7 @@ struct Divergence {
 
 /// Determines which values of a module's programs are uniform, that is, equal
 /// on all units of a level. Each non-uniform value has a cause: a non-uniform
-/// value that is not computed from another one.
+/// value that is not computed from other non-uniform values.
 ///
 /// - Constants are uniform, and so is a value that is computed from uniform
 ///   values: by arithmetic, or by ops that read plans, steps and lanes.
@@ -38,8 +38,8 @@ struct Divergence {
 ///   between the units that share tasks.
 /// - A value that control flow forwards is uniform if the condition and all
 ///   values that may be forwarded are uniform.
-/// - The cells of instances are uniform if every value that is put into them,
-///   and the control flow around each put, are uniform.
+/// - The cells of instances are uniform if all values that are put into them
+///   are uniform and the control flow around each put is uniform.
 /// - Results of all other ops are assumed to be non-uniform.
 class Uniformity {
 public:
@@ -74,9 +74,8 @@ private:
   bool changed = false;
 };
 
-/// Checks that each barrier in the program is reached by all units for which it
-/// waits, and that each op with divided tasks is reached by all units that
-/// divide them.
+/// Checks that all units for which a barrier waits reach the barrier. Also
+/// checks that all units that divide the tasks of an op reach the op.
 LogicalResult verifyUniformity(ProgramOp program);
 
 } // namespace mlir::uprog

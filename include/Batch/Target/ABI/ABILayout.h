@@ -51,8 +51,8 @@ constexpr int64_t countCells() {
   return sizeof(Struct) / kCellBytes;
 }
 
-/// Returns the cells of a struct that contain none of `fields`. Code that
-/// writes a whole struct sets these cells to 0.
+/// Returns the indices of the cells of a struct that contain none of `fields`.
+/// Code that writes a whole struct sets these cells to 0.
 template <class Struct, size_t count>
 llvm::SmallVector<int64_t> listOtherCells(const Field (&fields)[count]) {
   llvm::SmallVector<int64_t> cells;
@@ -98,7 +98,7 @@ BATCH_FIELD(kQueueLimit, BatchQueue, limit)
 inline constexpr int64_t kSourceCells = countCells<BatchSource>();
 BATCH_FIELD(kSourceBase, BatchSource, base)
 
-/// Number of cells of a BatchFrame, not including the rows that follow it, and
+/// Size in cells of a BatchFrame, without the rows that follow it, and the
 /// fields of a BatchFrame.
 inline constexpr int64_t kFrameCells = countCells<BatchFrame>();
 BATCH_FIELD(kFrameOuter, BatchFrame, outer)
@@ -145,12 +145,12 @@ BATCH_FIELD(kIndexErrorIndex, BatchIndexError, index)
 /// Offset of the BatchIndexError in the control words of a launch, in bytes.
 inline constexpr int64_t kControlIndexError =
     offsetof(BatchDeviceControl, indexError);
-/// Offset of the first extent of a parameter from its rows, in bytes.
+/// Offset in bytes from the rows of a parameter to its first extent.
 inline constexpr int64_t kExtentOffset = -BATCH_ROWS_PREFIX;
 
 /// Control words of the blocks of a launch: the offset of the words of the
 /// first block, the size of the words of each block, and the offset of the
-/// 32-bit word `ended` in them. All numbers are in bytes.
+/// 32-bit word `ended` in the words of a block. All three are in bytes.
 inline constexpr int64_t kControlOfBlocks =
     offsetof(BatchDeviceControl, ofBlocks);
 inline constexpr int64_t kBlockControlBytes = sizeof(BatchBlockControl);

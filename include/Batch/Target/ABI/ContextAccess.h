@@ -79,7 +79,7 @@ public:
 
   /// Ends the run if it has been canceled. In the code of an executor, `worker`
   /// (an i64) is the worker that leaves the run; in the code of an inspector,
-  /// it is null.
+  /// `worker` is null.
   void endIfCancelled(Value worker = {});
   /// Counts an instance whose results are complete.
   void countEnded();
@@ -97,8 +97,8 @@ public:
   /// each of `structCells` cells.
   Value loadPointer(Value array, int64_t index, int64_t structCells,
                     abi::Field field);
-  /// Loads a field of the struct at `base`: a pointer field as a pointer, or
-  /// any field as a cell.
+  /// Functions that load a field of the struct at `base`: a pointer field as a
+  /// pointer, or any field as a cell.
   Value loadPointer(Value base, abi::Field field);
   Value loadCell(Value base, abi::Field field,
                  MemoryKind kind = MemoryKind::Cell);
@@ -136,15 +136,16 @@ public:
   /// `kernel`.
   void reserveRecords(Value queue, int64_t kernel, Value bytes);
 
-  /// Functions that return the length in a list cell, the first entry in a list
-  /// cell, and a list cell with both.
+  /// Functions that return the length in a list cell, the index of the first
+  /// entry in a list cell, and a new list cell with both.
   Value listLength(Value list);
   Value listBegin(Value list);
   Value makeList(Value length, Value begin);
   /// Loads entry `index` of the list pool, which may move when any list grows.
   Value loadEntry(Value index);
   void storeEntry(Value index, Value cell);
-  /// Allocates `count` new entries of the list pool and returns the first.
+  /// Allocates `count` new entries of the list pool and returns the index of
+  /// the first one.
   Value reserveEntries(Value count);
 
 private:

@@ -27,7 +27,7 @@ enum class EmulatorFunction : int32_t {
 #include "batch-runtime/EmulatorFunctions.def"
 };
 
-/// Locations of operations as strings in the module. Each string is stored
+/// Stores the locations of operations as strings in the module, each string
 /// once.
 class LocationStrings {
 public:

@@ -30,8 +30,8 @@ inline std::string getStageName(llvm::StringRef operatorName, int64_t stage) {
   return (operatorName + ".stage" + llvm::Twine(stage)).str();
 }
 
-/// Name of the function that fills the shared memory of a kernel's blocks with
-/// resident parameters.
+/// Name of the function that loads the resident parameters into the shared
+/// memory of the blocks of a GPU kernel.
 inline constexpr llvm::StringLiteral kLoadParameters = "load_parameters";
 
 /// Returns the name of the function that records the tasks of an instance

@@ -58,8 +58,8 @@ struct CompileOptions {
                           ///< that are `auto`
   InstanceLevel level = InstanceLevel::Auto; ///< level for strategy `replicate`
   LoopOrder order = LoopOrder::Auto;         ///< order for strategy `replicate`
-  /// Policy. If not set, the policy of the module, or "depth" if the module has
-  /// none.
+  /// Batching policy. If not set, selects the policy of the module or, if the
+  /// module has none, "depth".
   PolicyOption policy;
   /// File with the state machine of policy "fsm".
   std::string policyTable;
@@ -74,13 +74,13 @@ struct CompileOptions {
   /// Precision of the factors of products with parameters, on a device other
   /// than the CPU.
   Precision precision = Precision::F32;
-  /// GPU chip, such as "sm_90". If empty, the oldest chip with the features
-  /// that the executor needs.
+  /// GPU chip, such as "sm_90". If empty, selects the oldest chip with the
+  /// features that the executor needs.
   std::string chip;
   /// Bytes of a block's shared memory for parameters. -1 selects all memory
   /// that the chip has or, if no chip is given, the amount that all chips have.
   int64_t sharedMemory = -1;
-  /// Target triple. If empty, the triple of the host.
+  /// Target triple. If empty, selects the triple of the host.
   std::string triple;
   /// LLVM name of the target CPU. "native" selects the host CPU. If empty,
   /// selects the host CPU if host and target have the same architecture, else
@@ -89,9 +89,9 @@ struct CompileOptions {
   /// Tuning file, which `batch-run --tune` writes. If empty, cost models make
   /// all choices.
   std::string tuning;
-  /// Level of LLVM optimizations. Level 0 has none, and level 1 has those that
-  /// kernels need. Levels 2 and 3 are the standard LLVM levels, which take
-  /// about 2.5 times as long and gain little.
+  /// Level of LLVM optimizations. Level 0 runs no optimizations, and level 1
+  /// runs those that kernels need. Levels 2 and 3 are the standard LLVM levels,
+  /// which take about 2.5 times as long and gain little.
   unsigned optLevel = 1;
   /// Sanitizer with which the program that loads the object is built. Supported
   /// only on the CPU.

@@ -52,7 +52,7 @@ struct VendorFacts {
   /// LLVM names of the scopes of atomic operations: the threads of one block,
   /// and the threads of all blocks.
   llvm::StringLiteral blockScope, deviceScope;
-  /// True if blocks can read a clock while they wait for others.
+  /// True if blocks can read a clock while they wait for other blocks.
   bool hasClock;
   unsigned stackSpace; ///< address space of a thread's private memory
 };
@@ -60,7 +60,7 @@ struct VendorFacts {
 /// Facts about a chip.
 struct ChipFacts {
   const VendorFacts *vendor;
-  int64_t sharedMemory;    ///< most bytes that a block can opt in to
+  int64_t sharedMemory;    ///< maximum bytes that a block can opt in to
   int64_t multiprocessors; ///< number of multiprocessors of the largest GPU
                            ///< with this chip
   bool acquireLoads;       ///< acquire loads, which block barriers require
@@ -73,7 +73,7 @@ struct ChipFacts {
 /// Returns the facts about a chip. For a chip that is not in the table, returns
 /// the facts that hold for all chips of its kind. For an empty name, returns
 /// the facts that hold for all NVIDIA chips from sm_80 on. If the number of
-/// multiprocessors is unknown, returns 108 as this number.
+/// multiprocessors is unknown, sets it to 108.
 ChipFacts getChipFacts(llvm::StringRef chip);
 
 /// Returns the vendor of a chip, or null if the name of the chip does not begin
@@ -83,8 +83,8 @@ const VendorFacts *findVendor(llvm::StringRef chip);
 /// Returns true if LLVM can generate code for a chip.
 bool isKnownChip(llvm::StringRef chip);
 
-/// Returns the name of the first NVIDIA chip that has a feature, for messages:
-/// "sm_80".
+/// Returns the name of the first NVIDIA chip that has a feature, for messages.
+/// An example is "sm_80".
 std::string getFirstChip(bool ChipFacts::*feature);
 
 /// Returns the name of a CUDA tool that `format` ("bin" or "fatbin") requires

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // --autobatch begins with the first of these passes, and each phase ends with
-// one of the others. None of these passes changes the module.
+// one of the other passes. None of these passes changes the module.
 //
 //===----------------------------------------------------------------------===//
 
