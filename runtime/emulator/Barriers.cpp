@@ -32,7 +32,7 @@ void Grid::barrier(Thread &thread, const char *where) {
   progress();
   Block &block = *thread.inBlock;
   thread.where = where;
-  // A thread that has exited never arrives, so the others wait forever.
+  // A thread that has exited never arrives, so the other threads wait forever.
   if (++block.waiting < block.numThreads)
     return wait(thread, ThreadState::AtBarrier, where);
   block.waiting = 0;

@@ -79,7 +79,7 @@ SharedClock ThreadClock::release() {
   for (const SharedClock &other : acquired)
     clock->join(*other);
   clock->add(id, now);
-  // The clock excludes later accesses of the thread.
+  // Later accesses of the thread have a later time, so `clock` excludes them.
   now = ++block->time;
   return clock;
 }

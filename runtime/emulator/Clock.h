@@ -96,7 +96,7 @@ private:
   bool coversThread(Stamp stamp) const;
 
   std::vector<uint32_t> blocks;
-  std::vector<std::pair<ThreadId, uint32_t>> threads; ///< in order
+  std::vector<std::pair<ThreadId, uint32_t>> threads; ///< sorted by thread
 };
 
 using SharedClock = std::shared_ptr<const Clock>;
@@ -134,7 +134,7 @@ public:
   /// Called at a barrier of the block, after the block's clock has joined the
   /// clocks that its threads acquired.
   void passBarrier() { acquired.clear(), now = block->time; }
-  /// Continues at a later time of its block.
+  /// Continues at `time`, a later time of the thread's block.
   void advance(uint32_t time) { now = time; }
 
 private:

@@ -18,8 +18,8 @@ static constexpr uint64_t switchTime = 10;
 /// deadlocked.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
 /// Number of returns to the same atomic load after which a thread polls.
-/// Barriers of all blocks read the clock in every 16th iteration, so before a
-/// thread polls.
+/// Barriers of all blocks read the clock in every 16th iteration, so they read
+/// it before a thread polls.
 static constexpr int returnsOfPoll = 16;
 
 Grid::Grid(GlobalMemory &memory, EmulatorCounters &counters,

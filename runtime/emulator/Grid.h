@@ -48,7 +48,7 @@ struct Copy {
   const void *from;
   int64_t bytes;
   const char *where;
-  std::array<char, 16> before; ///< the source when the copy began
+  std::array<char, 16> before; ///< contents of the source when the copy began
 };
 
 /// Progress of a thread through the cluster barrier.
@@ -168,7 +168,7 @@ private:
   void ended(Thread &thread);
   /// Suspends the thread until the scheduler picks it again.
   void yield(Thread &thread) { thread.fiber.suspend(); }
-  /// Suspends the thread until another one makes it ready.
+  /// Suspends the thread until another thread makes it ready.
   void wait(Thread &thread, ThreadState state, const char *where);
   void makeReady(Thread &thread);
   uint64_t random(uint64_t bound);

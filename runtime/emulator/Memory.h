@@ -96,10 +96,10 @@ private:
   std::string name;
   bool readOnly;
   bool written = false; ///< true after the host has written the whole region
-  /// Allocated as zeros, so untouched pages use no memory.
+  /// Allocated by calloc(), so untouched pages use no memory.
   std::unique_ptr<Cell[], Free> cells;
   std::vector<std::array<Cell, 4>> splits;
-  /// The readers of a cell in several blocks, one entry per block.
+  /// The readers of a cell that several blocks read, one entry per block.
   std::vector<std::vector<Reader>> readers;
   std::vector<size_t> freeReaders;
 };
@@ -109,7 +109,7 @@ class GlobalMemory {
 public:
   void add(uintptr_t base, size_t bytes, std::string name, RegionUse use);
   void remove(uintptr_t base);
-  /// Returns the region at or before an address, or null.
+  /// Returns the last region that begins at or before an address, or null.
   Region *find(uintptr_t address);
   /// Returns the region that contains all of these bytes. Raises an Error if
   /// there is none.

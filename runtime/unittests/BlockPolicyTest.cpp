@@ -14,8 +14,8 @@ using namespace batchrt;
 
 namespace {
 
-/// Builds a loop of a low-cost block and a random one of three high-cost
-/// blocks.
+/// Builds a loop that runs a low-cost block, then one of three high-cost blocks
+/// at random.
 LanePaths makeProgram(uint64_t seed, int instances) {
   LanePaths program;
   program.blocks = {"loop", "small", "large", "middle"};
@@ -85,7 +85,7 @@ TEST(BlockPolicy, TablesHaveAllStates) {
   for (const State &state : states)
     EXPECT_EQ(find(state), stateMachine.next(state));
   EXPECT_EQ(find({0, 1, 2, 2}), -1);
-  // A table of an empty state machine also works.
+  // An empty state machine has a valid table, too.
   EXPECT_EQ(makeStateTable({}), std::vector<int64_t>({0, -1, 0, -1}));
 }
 
@@ -93,7 +93,8 @@ TEST(BlockPolicy, Learns) {
   LanePaths program = makeProgram(1, 32);
   LearnedBlocks learned = learnBlocks(program, {32, 16, 8});
   EXPECT_LT(learned.cost, learned.costWithout * 0.95);
-  // The choice also works for other instances and other numbers of lanes.
+  // The learned state machine also reduces the cost for other instances and
+  // other numbers of lanes.
   LanePaths others = makeProgram(2, 100);
   const StateMachine none(Encoding::Max, program.blocks);
   for (int64_t lanes : {4, 12, 64})

@@ -332,7 +332,7 @@ TEST_F(Cuda, CodeThatDoesNotLoad) {
                  "model's PTX for sm_90 (CUDA error 218: not known to this "
                  "driver):\nptxas error: line 7\ninstall a newer driver",
                  device->load(code));
-  cuda.jitLog = std::string(20000, 'x'); // more than fits
+  cuda.jitLog = std::string(20000, 'x'); // longer than the log buffer
   EXPECT_MESSAGE("xxx\ninstall a newer driver", device->load(code));
   cuda.jitLog.clear();
 
@@ -395,7 +395,7 @@ TEST_F(Cuda, LargestCluster) {
                 [CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED],
             1);
   // The NVIDIA driver requires whole clusters if the kernel specifies its own
-  // size.
+  // cluster size.
   cuda.kernelCluster = 8;
   LaunchShape shape;
   shape.clusterSize = 8;
@@ -599,7 +599,7 @@ TEST_F(Cuda, NamesTheBlocksThatAreBehind) {
                  device->wait(watchdog));
 }
 
-// Groups of blocks have their own plans, and some have none.
+// Each group of blocks has its own plans, and some groups have none.
 TEST_F(Cuda, NamesTheStepsThatBlocksAreIn) {
   open();
   Control control = Control::idle(12);
@@ -622,7 +622,7 @@ TEST_F(Cuda, NamesTheStepsThatBlocksAreIn) {
       "find the cause with --device=emulator, or use a longer --watchdog",
       device->wait(watchdog));
 
-  // Messages list only some of many blocks.
+  // If there are many blocks, messages list only some of them.
   open();
   Control many = Control::idle(9);
   for (int64_t block = 0; block < 9; ++block)

@@ -31,7 +31,7 @@ public:
   }
 
   /// Starts over and copies the first bytes to the device. If `regions` is not
-  /// empty, it divides the arena.
+  /// empty, the regions divide the arena.
   void copy(size_t bytes, const std::vector<DeviceRegion> &regions = {}) {
     arena.reset(1024, 1024);
     arena.allocate(1024);

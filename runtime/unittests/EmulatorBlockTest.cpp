@@ -61,7 +61,7 @@ TEST_F(EmulatorTest, CountsAccesses) {
   settings.sharedBytes = 512;
   AccessCounts counts;
   // Writes of all words except the first one are counted. Thread 0 writes the
-  // first word once at the beginning, and then six sums.
+  // first word once at the beginning, and then writes six sums to it.
   counts.begin = 4;
   counts.end = 512;
   settings.counts = &counts;
@@ -83,7 +83,7 @@ TEST_F(EmulatorTest, MissingBarrierIsRace) {
                "add a barrier of the block"});
 }
 
-/// Threads copy their words to shared memory and read the words of others.
+/// Threads copy their words to shared memory and read words of other threads.
 void copyAndRead(Gpu gpu, const int32_t *in, bool waits, bool barrier) {
   int64_t t = gpu.thread();
   gpu.call().copyAsync(gpu.self, gpu.shared(t), in + t, 4, "copy");
@@ -130,7 +130,7 @@ TEST_F(EmulatorTest, AsyncCopies) {
               {"writes 16 bytes"});
 }
 
-/// Between its beginning and the wait, a copy owns its source and its target.
+/// From its beginning until the wait, a copy owns its source and its target.
 TEST_F(EmulatorTest, AsyncCopiesThatBeginTooEarly) {
   int32_t in[64] = {};
   region(in, "in");

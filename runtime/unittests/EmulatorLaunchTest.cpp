@@ -67,7 +67,7 @@ TEST_F(EmulatorTest, SeedDecides) {
   EXPECT_EQ(orders.size(), 10u);
 }
 
-// Threads of another grid may read and write the data of an earlier launch.
+// Threads of a launch may read and write the data of an earlier launch.
 TEST_F(EmulatorTest, LaunchesAreOrdered) {
   int32_t data[256];
   region(data, "data", false);

@@ -28,7 +28,7 @@ CUstream busyStream = nullptr;
 
 EXPORT FakeCuda *fakeCuda() { return &state; }
 
-/// Records the call, and returns from the function if it is to fail.
+/// Records the call of a function, and returns if the function is to fail.
 #define CALL(name)                                                             \
   std::lock_guard<std::mutex> lock(mutex);                                     \
   state.calls.push_back(#name);                                                \
@@ -178,8 +178,8 @@ EXPORT CUresult cuMemFreeHost(void *memory) {
   return CUDA_SUCCESS;
 }
 
-/// Returns true if all bytes are in one allocation. Like the driver, functions
-/// reject other addresses.
+/// Returns true if all bytes are in one allocation. Otherwise, functions reject
+/// the address, like those of the driver.
 static bool isAllocated(CUdeviceptr address, size_t bytes) {
   auto next = state.allocations.upper_bound(address);
   if (next == state.allocations.begin())

@@ -23,7 +23,7 @@
 struct FakeLaunch {
   unsigned blocks = 0, blockSize = 0, sharedBytes = 0;
   bool cooperative = false;
-  unsigned clusterSize = 0; ///< 0: no such attribute
+  unsigned clusterSize = 0; ///< 0: no cluster attribute
   void *stream = nullptr;
   std::vector<uint64_t> arguments;
 };
@@ -45,7 +45,7 @@ struct FakeCuda {
   // launched kernel reports that it is busy, or -1 for always.
   std::map<std::string, int> results;
   int busy = 0;
-  std::function<void()> whenAsked; ///< called by each query of such a stream
+  std::function<void()> whenAsked; ///< called by each query of a busy stream
 
   // Records of events.
   std::vector<std::string> calls;

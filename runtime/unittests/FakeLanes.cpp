@@ -11,7 +11,7 @@
 //   sum(n) = n > 0 ? n + sum(n - 1) : 0;  row(n) = [sum(n), 2 sum(n), 0]
 //
 // Before it runs, the program checks its memory. If the memory does not match
-// ABI.h, all instances end with a code that no program has.
+// ABI.h, all instances end with an error code that no program has.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,7 +60,7 @@ int32_t &number(char *rows, int64_t row) {
   return *reinterpret_cast<int32_t *>(rows + row * rowBytes);
 }
 
-/// Begin and end of all arrays that units write.
+/// Addresses and sizes of all arrays that units access.
 class Arrays {
 public:
   void add(const void *begin, int64_t bytes) {
@@ -108,7 +108,7 @@ public:
 private:
   struct Array {
     uintptr_t begin;
-    int64_t bytes, owner; ///< 0: all
+    int64_t bytes, owner; ///< number of a unit from 1 on; 0: all units
   };
   // Arrays of up to six units. A vector would allocate memory.
   std::array<Array, 128> list;
@@ -132,7 +132,7 @@ bool layoutIsRight(BatchLanes *const *units, int64_t count) {
   return arrays.isSeparated();
 }
 
-/// Returns true if the unit may begin.
+/// Returns true if the unit's memory has the contents that a run begins with.
 bool beginsRight(const BatchLanes &unit) {
   int64_t counts =
       unit.now | unit.longestWait | unit.frame | unit.unknownStates;

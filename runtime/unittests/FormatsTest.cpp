@@ -153,7 +153,7 @@ TEST(DTypes, ElementLayout) {
 }
 
 TEST(DTypes, StoresWhatItLoads) {
-  // All 16-bit numbers are stored unchanged after loading.
+  // Loading and then storing a 16-bit number does not change it.
   for (DType type : {DType::F16, DType::BF16})
     for (int bits = 0; bits < 1 << 16; ++bits) {
       auto word = static_cast<uint16_t>(bits);

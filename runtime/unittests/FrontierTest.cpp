@@ -19,7 +19,7 @@ namespace {
 struct Recomputed {
   std::vector<int32_t> ready, remaining, independent, longestChain;
   std::vector<int64_t> depthSum;
-  std::vector<double> urgency; ///< plus the urgency of the best next batch
+  std::vector<double> urgency; ///< includes that of the best next batch
   std::vector<bool> lowersBound;
 
   Recomputed(const TaskGraph &graph, const std::vector<bool> &ran)
@@ -53,7 +53,7 @@ struct Recomputed {
       depthSum[type] += depths[task];
     }
     for (int32_t type = 0; type < graph.numTypes; ++type) {
-      // The longest chain from each task, with tasks of other types in between.
+      // The largest number of tasks of the type on a path from each task.
       std::vector<int32_t> chains(graph.size(), 0);
       for (int32_t task = graph.size(); task-- > 0;) {
         chains[task] += graph.types[task] == type;
@@ -183,7 +183,7 @@ TEST(Frontier, DirectRatios) {
   }
 }
 
-// Paths so long that powers overflow.
+// The paths are so long that powers of 4/3 would overflow.
 TEST(Frontier, UrgencyOfLongPaths) {
   TaskGraph graph;
   graph.numTypes = 2;

@@ -49,7 +49,7 @@ static void checkResults(const Trial &trial, const Session &session) {
 }
 
 // The program checks its memory before it runs. The host and devices use the
-// same description of it.
+// same description of this memory.
 TEST(Lanes, MemoryIsAsUnitsExpect) {
   for (const char *kind : {"lanes", "lanes_device"}) {
     Trial trial(kind, lines(23));

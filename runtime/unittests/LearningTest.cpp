@@ -27,8 +27,9 @@ TEST(Learning, Workloads) {
     for (int32_t size : learnedBatches)
       for (int32_t first = 0; first < learnedInstances; first += size)
         graphs.push_back(workloads::make(workload, structures, first, size, 1));
-    // Policies are learned from 32 instances and applied to others. The bounds
-    // on schedules hold before learning, because of the heuristic.
+    // Policies are learned from 32 instances and applied to other instances.
+    // The bounds on schedules hold even before learning, because of the
+    // heuristic.
     LearningOptions noTrials;
     noTrials.trials = 0;
     const StateMachine stateMachines[] = {
@@ -81,9 +82,9 @@ TEST(Learning, SameSeedSameStateMachine) {
   }
 }
 
-// A learned table replaces the first one only if it saves significantly more
-// batches. Without this condition, it produces fewer batches on the graphs that
-// it was learned from.
+// A learned table replaces the initial table only if it produces significantly
+// fewer batches. Without this condition, this test uses the learned table,
+// which produces fewer batches on the graph that it was learned from.
 TEST(Learning, DoubtsChance) {
   workloads::Structures structures;
   workloads::fillIn(structures, 3, 32);

@@ -93,7 +93,7 @@ TEST(ObjectSeal, OtherFilesAreErrors) {
                  CompiledObject::open(folder.write("text.so", "hello")));
   EXPECT_MESSAGE("it is not a regular file",
                  CompiledObject::open(folder.file("")));
-  // The seal does not describe the contents.
+  // A valid seal does not imply that the contents can be loaded.
   EXPECT_MESSAGE("cannot load", CompiledObject::open(folder.write(
                                     "text.so", "hello" + sealOf("hello", 5))));
   // This library is not an object.

@@ -25,7 +25,7 @@ using namespace batchrt;
 namespace {
 constexpr int64_t rowBytes = 64, rowFloats = 16;
 
-/// Sums the rows and scalars of all operands, over all rows of ragged ones.
+/// Sums the rows and scalars of all operands, over all rows of ragged operands.
 void runStep(const BatchStep &step, const KernelInfo &kernel) {
   for (int64_t t = 0; t < step.count; ++t) {
     float sums[rowFloats] = {};
@@ -74,7 +74,7 @@ void runImage(uint64_t plans, int64_t numPlans,
     runPlan(plan[p].steps, plan[p].numSteps, kernels);
 }
 
-/// Plans with random operands, their memory, and its image.
+/// Plans with random operands, their memory, and the image of this memory.
 class Model {
 public:
   explicit Model(unsigned seed) : random(seed) {
@@ -252,7 +252,7 @@ private:
   int64_t written = 0;
 };
 
-/// A device that is a buffer.
+/// A buffer that represents the memory of a device.
 struct Copied {
   explicit Copied(Model &model) {
     layOutImage(model.input, model.layout);

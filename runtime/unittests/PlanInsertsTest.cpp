@@ -16,10 +16,10 @@
 using namespace batchrt;
 
 namespace {
-// zero: a row of zeros, one for all parts. start: a row filled with a number.
-// sum: the sum of two rows. put: a row with a number inserted. pair: two
-// adjacent rows filled with a number. both: two such rows, with a number
-// inserted into each.
+// Kernels and their results. zero: a row of zeros, one for all parts. start: a
+// row filled with a number. sum: the sum of two rows. put: a row with a number
+// inserted. pair: two adjacent rows filled with a number. both: two adjacent
+// rows, with a number inserted into each.
 const char description[] = R"({
   "abi": 9, "name": "rows", "target": {"cpu": "generic", "features": []},
   "parameters": [], "packings": [], "adts": [], "cellColumns": 0, "memo": 0,
@@ -59,8 +59,8 @@ int64_t second(int64_t task) { return int64_t(1) << 56 | task; }
 /// Inserts a number into a row in the same way as the kernels.
 void insert(Row &row, int64_t number) { row[number % 8] = number; }
 
-/// Records tasks by hand, like the inspectors of one part, and computes their
-/// expected values.
+/// Records tasks by hand, as the inspectors of one part do, and computes the
+/// expected values of the tasks.
 struct Recorder {
   explicit Recorder(int64_t firstTask) {
     context.numTasks = firstTask;
@@ -196,8 +196,8 @@ double runSteps(const BatchContext &context, bool backwards) {
   return sum;
 }
 
-/// Counts, by kernel, the steps that write into rows of operands, and all
-/// steps.
+/// Returns, for each kernel, the number of steps that write into rows of
+/// operands, and the number of all steps.
 std::map<int64_t, std::pair<int, int>> countSteps(const BatchContext &context) {
   std::map<int64_t, std::pair<int, int>> counts;
   for (int64_t s = 0; s < context.numSteps; ++s) {
@@ -247,7 +247,7 @@ TEST_F(Inserts, StayInARow) {
             recorder.values[second(pair)]);
 }
 
-// For plans before the last one, the later readers of rows are unknown.
+// Before the last plan, the later readers of a row are unknown.
 TEST_F(Inserts, CopyForLaterPlans) {
   Recorder recorder(0);
   recorder.record(Put, {recorder.record(Start, {7}), 1});
@@ -264,19 +264,19 @@ TEST_F(Inserts, CopyWhatOthersRead) {
     record(recorder, row);
     return countSteps(build(recorder))[Put];
   };
-  // Another insert at the same time.
+  // Another insert reads the row at the same time.
   EXPECT_EQ(count([](Recorder &recorder, int64_t row) {
               recorder.record(Put, {row, 1});
               recorder.record(Put, {row, 2});
             }),
             std::make_pair(0, 1));
-  // Another kernel at the same time.
+  // Another kernel reads the row at the same time.
   EXPECT_EQ(count([](Recorder &recorder, int64_t row) {
               recorder.record(Put, {row, 1});
               recorder.record(Sum, {row, row});
             }),
             std::make_pair(0, 1));
-  // A later reader.
+  // Another task reads the row later.
   EXPECT_EQ(count([](Recorder &recorder, int64_t row) {
               int64_t next = recorder.record(Put, {row, 1});
               recorder.record(Sum, {next, row});
@@ -298,8 +298,8 @@ TEST_F(Inserts, CopyWhatOthersRead) {
             std::make_pair(0, 1));
 }
 
-// In random graphs of such tasks, all values are correct regardless of which
-// results are in place, even if concurrent steps run in reverse.
+// In random task graphs, all values are correct regardless of which inserts are
+// in place, even if concurrent steps run in reverse.
 TEST(PlanInserts, RandomGraphs) {
   const Descriptor descriptor(description);
   WorkerPool workers(2);
@@ -365,7 +365,7 @@ TEST(PlanInserts, RandomGraphs) {
                   1e-9 * std::abs(expected))
           << "run " << run << (backwards ? ", backwards" : "");
   }
-  // Both cases occur.
+  // Some inserts are in place, and others copy.
   EXPECT_GT(inPlace, 500);
   EXPECT_GT(copying, 500);
 }

@@ -16,8 +16,8 @@
 using namespace batchrt;
 
 namespace {
-// start: a number. sum: the sum of two rows, each found by its address. twice:
-// twice a row, found by its slot.
+// Kernels and their results. start: a number. sum: the sum of two rows, each
+// found by its address. twice: twice a row, found by its slot.
 const char description[] = R"({
   "abi": 9, "name": "numbers", "target": {"cpu": "generic", "features": []},
   "parameters": [], "packings": [], "adts": [], "cellColumns": 0, "memo": 0,
@@ -37,8 +37,8 @@ const char description[] = R"({
 })";
 enum { Start, Sum, Twice };
 
-/// Records tasks by hand, like the inspectors of one part, and computes their
-/// expected values.
+/// Records tasks by hand, as the inspectors of one part do, and computes the
+/// expected values of the tasks.
 struct Recorder {
   explicit Recorder(int64_t firstTask) {
     context.numTasks = firstTask;
@@ -46,7 +46,7 @@ struct Recorder {
   }
 
   void record(int64_t kernel, const std::vector<int64_t> &operands) {
-    // Depths count from the first task of the plan.
+    // Operands from earlier plans do not count in depths.
     int64_t depth = 0;
     double value = operands.front();
     if (kernel != Start) {
@@ -87,14 +87,14 @@ struct Recorder {
   std::vector<int64_t> records[3];
   std::map<int64_t, int64_t> depths;
   std::map<int64_t, double> values;
-  std::vector<int64_t> numbers, doubled; ///< tasks by the table of their result
+  std::vector<int64_t> numbers, doubled; ///< tasks that write tables n and m
   int64_t planBegin = 0;
   double planSum = 0;     ///< sum of the values of the plan
   bool hasDepths = true;  ///< true if records have depths
   bool hasPhases = false; ///< true if `twice` has a later phase
 };
 
-/// Returns the sum of all values.
+/// Runs the steps, and returns the sum of all values.
 double runSteps(const BatchStep *steps, int64_t numSteps) {
   double sum = 0;
   auto load = [](const char *row) {
@@ -122,8 +122,8 @@ double runSteps(const BatchStep *steps, int64_t numSteps) {
 }
 } // namespace
 
-// A plan reads rows that earlier plans have written, in tables that have grown
-// since, with any policy, and whether or not rows are reused.
+// A plan reads rows that earlier plans have written. This holds in tables that
+// have grown since, for any policy, and whether or not rows are reused.
 TEST(Plan, PlansReadRowsOfEarlierOnes) {
   const Descriptor descriptor(description);
   WorkerPool workers(2);
@@ -220,8 +220,7 @@ TEST(Plan, RowsLiveForLaterPlans) {
   EXPECT_LT(slots(/*last=*/true), 10);
 }
 
-/// Describes the same program, but its control flow waits and keeps the rows
-/// that it needs.
+/// Returns `description` with transient tables, for control flow that waits.
 static std::string describeTransient() {
   std::string text = description;
   for (size_t at = 0; (at = text.find("\"group\"", at)) != text.npos; at += 30)
@@ -230,8 +229,9 @@ static std::string describeTransient() {
   return text;
 }
 
-// Rows of transient tables are free when no plan reads them and nothing keeps
-// them. Live-out rows remain for the next plan, pinned rows until the end.
+// Rows of transient tables are free when no plan reads them and they are
+// neither live-out nor pinned. Live-out rows remain for the next plan, and
+// pinned rows until the end.
 TEST(Plan, RowsOfTransientTablesAreReused) {
   const std::string text = describeTransient();
   const Descriptor descriptor(text.c_str());
@@ -269,7 +269,7 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
               else
                 recorder.record(Twice, {any()});
             }
-            // Later tasks read only the remaining numbers.
+            // Later tasks read only the results that remain in `numbers`.
             std::vector<int64_t> &tasks = recorder.numbers;
             std::shuffle(tasks.begin(), tasks.end(), generator);
             if (number % 10 == 0 && !tasks.empty()) {
@@ -307,9 +307,9 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
     }
 }
 
-// The number of tasks in a run is not limited, because the numbers of tasks
-// that are no longer in use are reused. Counters start just below half of their
-// range, which is 2^31 for one part.
+// The number of tasks in a run is not limited, because task numbers that are no
+// longer in use are reused. Here, counters of tasks start just below half of
+// their range, and this range is 2^31 for one part.
 TEST(Plan, NumbersOfTasksAreUsedAgain) {
   const std::string text = describeTransient();
   const Descriptor descriptor(text.c_str());
@@ -342,7 +342,7 @@ TEST(Plan, NumbersOfTasksAreUsedAgain) {
             else
               recorder->record(Sum,
                                {tasks.front(), tasks[below(tasks.size())]});
-          // The very first task and one more are kept.
+          // The very first task and the latest task are kept.
           tasks = {tasks.front(), tasks.back()};
           later.liveOut.insert(later.liveOut.end(), tasks.begin(), tasks.end());
           contexts.push_back(recorder->finish());
@@ -372,7 +372,7 @@ TEST(Plan, NumbersOfTasksAreUsedAgain) {
 }
 
 namespace {
-/// Plan of the records of one worker.
+/// A plan for the records of one worker.
 struct WorkerPlan {
   explicit WorkerPlan(const std::string &text = description)
       : descriptor(text.c_str()), plan(descriptor) {

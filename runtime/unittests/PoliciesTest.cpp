@@ -27,7 +27,7 @@ TEST(Policies, SchedulesAreLegal) {
   }
 }
 
-// Waits through other types are detected for only 64 types.
+// Waits through other types are detected only for the first 64 types.
 TEST(Policies, ManyTypes) {
   std::mt19937_64 random(5);
   TaskGraph graph = workloads::randomGraph(random, 2000, 100, 2);
@@ -51,8 +51,8 @@ TEST(Policies, Trim) {
       EXPECT_LE(twice.batches.size(), once.batches.size());
     }
   }
-  // One batch of outputs replaces four. A word runs in the batch before the
-  // node that reads it. Tasks of a batch keep their order.
+  // One batch of outputs replaces four batches. A word runs in the batch before
+  // the node that reads it. Tasks of a batch keep their order.
   TaskGraph figure = figureOne();
   scheduler.depth(figure);
   Schedule trimmed = scheduler.trim();
@@ -106,7 +106,7 @@ TEST(Policies, FigureOne) {
 }
 
 /// Fig. 8: words over a chain of characters. If each word runs as soon as it is
-/// ready, each distinct position takes one batch.
+/// ready, the words at each distinct position take one batch.
 TEST(Policies, WordsOverCharacters) {
   TaskGraph graph;
   graph.numTypes = 2;
@@ -130,7 +130,7 @@ TEST(Policies, WordsOverCharacters) {
 }
 
 /// Two chains of the shortest-common-supersequence problem. A policy based only
-/// on counts cannot determine the best first type, but the search can.
+/// on counts cannot determine which type to run first, but the search can.
 TEST(Policies, ShortestCommonSupersequence) {
   TaskGraph graph;
   graph.numTypes = 3;
@@ -140,7 +140,7 @@ TEST(Policies, ShortestCommonSupersequence) {
       last = graph.add(*letter - 'a', last < 0 ? std::vector<int32_t>()
                                                : std::vector<int32_t>{last});
   }
-  // abcaba
+  // The shortest common supersequence is abcaba.
   Found found = searchExact(graph);
   EXPECT_TRUE(found.optimal);
   EXPECT_EQ(found.types, (std::vector<int32_t>{0, 1, 2, 0, 1, 0}));
@@ -148,13 +148,13 @@ TEST(Policies, ShortestCommonSupersequence) {
 }
 
 /// A.4: a tree network, followed by a second one with the roles of two types
-/// swapped. The set of ready types does not distinguish the two; the share of
-/// tasks that have run does.
+/// swapped. The set of ready types does not distinguish the networks, but the
+/// share of tasks that have run does.
 TEST(Policies, ShareOfTasksThatRan) {
   TaskGraph graph;
   graph.numTypes = 4;
-  // Both networks have tasks of type 2, which prevent the sufficient condition
-  // from deciding.
+  // Both networks have tasks of type 2. These tasks prevent the sufficient
+  // condition of ED-Batch from deciding which type runs.
   std::vector<int32_t> before;
   for (int half = 0; half < 2; ++half) {
     int32_t inner = half, output = 1 - half;

@@ -37,7 +37,7 @@ inline std::vector<std::string> namesOf(const TaskGraph &graph) {
 }
 
 /// Returns schedules by every policy: heuristics, state machines of every
-/// encoding, and one without states.
+/// encoding, and a state machine without states.
 inline std::vector<std::pair<std::string, Schedule>>
 everySchedule(const TaskGraph &graph) {
   PolicyScheduler scheduler;
@@ -64,9 +64,9 @@ everySchedule(const TaskGraph &graph) {
   return schedules;
 }
 
-/// Returns the tree of Fig. 1 of ED-Batch: four words, and every inner node has
-/// a word on its right. Types: I (inner nodes and words), O (outputs), R (a
-/// reduction).
+/// Returns the tree of Fig. 1 of ED-Batch. It has four words, and the right
+/// child of every inner node is a word. Types: I (inner nodes and words), O
+/// (outputs), R (a reduction).
 inline TaskGraph figureOne() {
   TaskGraph graph;
   graph.numTypes = 3;

@@ -21,7 +21,7 @@ TEST(RowAllocator, TakesTheShortestRangeThatIsLongEnough) {
   EXPECT_EQ(rows.take(3), 14);
   rows.release(0, 6, 1);
   rows.release(10, 3, 1);
-  // Rows are not free before their epoch.
+  // Released rows are not free before the epoch that `release` specifies.
   EXPECT_EQ(rows.take(1), 17);
   rows.enter(1);
   EXPECT_EQ(rows.take(2), 10);
@@ -51,7 +51,7 @@ TEST(RowAllocator, JoinsNeighborsAndTheEnd) {
   EXPECT_EQ(rows.rows(), 1);
 }
 
-// Rows of another plan are in use, regardless of its epochs.
+// Rows of another plan are in use, regardless of the epochs of that plan.
 TEST(RowAllocator, PlansHaveRowsOfTheirOwn) {
   RowAllocator rows;
   rows.enter(0);
@@ -80,7 +80,7 @@ TEST(RowAllocator, EarlierPlansHaveRun) {
   EXPECT_EQ(rows.take(2), 4);
   EXPECT_EQ(rows.take(1), 1);
   EXPECT_EQ(rows.take(1), 6);
-  // Rows may be free from the first epoch of a plan on.
+  // Rows may already be free in the first epoch of a plan.
   rows.continueRun();
   rows.release(2, 2, 0);
   rows.enter(0);

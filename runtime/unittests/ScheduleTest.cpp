@@ -136,8 +136,8 @@ std::vector<std::vector<TaskQueue>> cutInParts(const RandomTasks &tasks) {
   return parts;
 }
 
-/// Checks that each part in a separate plan has the same schedule as by itself.
-/// The plans divide the numbers of a kernel's tasks among themselves.
+/// Checks that the plan of each part has the same schedule as a run of this
+/// part only. Each plan has a separate range of the tasks of a kernel.
 void comparePlans(const RandomTasks &tasks, Scheduling &scheduling) {
   std::vector<std::vector<TaskQueue>> parts = cutInParts(tasks);
   scheduling.run(parts, /*plans=*/3);
@@ -176,7 +176,7 @@ void comparePlans(const RandomTasks &tasks, Scheduling &scheduling) {
 } // namespace
 
 TEST(DepthSchedule, AgreesWithBruteForce) {
-  Scheduling scheduling; // shared by all, as in a session
+  Scheduling scheduling; // shared by all runs, as in a session
   for (int seed = 0; seed < 200; ++seed) {
     RandomTasks tasks(seed, 1 + seed * 3, 1 + seed % 7, 1 + seed % 5);
     compareWhole(tasks, scheduling);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// seal-object FILE: appends the length and checksum, like batch-compile.
+// seal-object FILE: appends length and checksum to FILE, as batch-compile does.
 //
 //===----------------------------------------------------------------------===//
 

@@ -74,8 +74,8 @@ TEST(Session, ListsGrowInProportion) {
   EXPECT_LE(moves, count * 10);
 }
 
-// The first of several appends to one list extends it in place. No list
-// changes.
+// The first of several appends to one list extends the list in place. The
+// elements of existing lists do not change.
 TEST(Session, ListsBranch) {
   Trial run("plain", R"(["many", [["leaf", 1], ["leaf", 0]]])");
   run.batched();
@@ -131,7 +131,7 @@ TEST(Session, DevicesDoNotRunStepByStep) {
 }
 
 namespace {
-/// An object with another descriptor.
+/// A copy of an object with a changed descriptor.
 struct ChangedObject {
   ChangedObject(const CompiledObject &from, const std::string &old,
                 const std::string &with)
@@ -200,15 +200,16 @@ TEST(Session, GpusRunInTheCallersStream) {
     EXPECT_EQ(driver.cuda->count("cuMemcpyDtoHAsync_v2"), 1);
     EXPECT_EQ(session.counters().launches, 1);
     EXPECT_EQ(session.counters().copies, 2);
-    // Two events also use the stream, and the session asks the stream whether
-    // it is busy.
+    // Two copies, the launch and two events use the stream. The session polls
+    // the stream until it is not busy.
     EXPECT_EQ(driver.cuda->workStreams,
               std::vector<void *>(5, reinterpret_cast<void *>(0x1230)));
     EXPECT_EQ(driver.cuda->busy, 0);
   }
 }
 
-// Results that are not requested stay on the device; others are copied once.
+// Results that are not requested stay on the device. Requested results are
+// copied once.
 TEST(Session, ResultsAreCopiedWhenCollected) {
   for (const char *kind : {"device", "cluster"}) {
     Trial trial(kind, "random:3,4", 1, size_t(16) << 20, 0, "random:1", "",
@@ -260,7 +261,7 @@ TEST(Session, SessionsShareWhatIsOnTheDevice) {
   EXPECT_EQ(driver.cuda->count("cuMemcpyHtoDAsync_v2"), copies);
   first.reset();
   EXPECT_EQ(driver.cuda->modules, 1);
-  // Other parameters have their own copy.
+  // A session with other parameters has its own copy of them.
   BoundParameters others(
       trial.object.descriptor(),
       ParameterOptions{"random:2", trial.inputs->largestIndex});

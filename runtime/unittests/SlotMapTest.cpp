@@ -46,8 +46,8 @@ TEST(SlotMap, PlacesWithoutSlotsHaveNone) {
   EXPECT_EQ(map.slot(5), -1);
 }
 
-// A page exists for one plan after the last one that wrote or kept it, and a
-// pinned page until the end.
+// A page exists for one more plan after the last plan that wrote or kept it. A
+// pinned page exists until the end of the run.
 TEST(SlotMap, PagesGoWhenNobodyNeedsThem) {
   SlotMap map(/*inPages=*/true);
   const int64_t kept = 3 * SlotMap::pagePlaces,
@@ -99,8 +99,8 @@ TEST(SlotMap, SearchesAreShort) {
   }
 }
 
-// When half of the numbers are used, the next ones come from the largest gap
-// between the pages in use.
+// When half of the task numbers have been used, the next numbers come from the
+// largest gap between the pages in use.
 TEST(SlotMap, NumbersAreUsedAgain) {
   const Descriptor descriptor(R"({
     "abi": 9, "name": "n", "target": {"cpu": "generic", "features": []},
@@ -120,7 +120,7 @@ TEST(SlotMap, NumbersAreUsedAgain) {
     tables.slotsOf(part, 0).set(0, 1);
     EXPECT_EQ(tables.chooseNumbers(part), first + 10);
     EXPECT_EQ(tables.limitTask(part), endTaskOf(part, parts));
-    // The first page is pinned, and one in the middle was written.
+    // The first page is pinned, and a page in the middle was written.
     tables.pin(first);
     tables.addTasks(part, half + 10);
     tables.slotsOf(part, 0).set(half - first, 2);

@@ -55,7 +55,8 @@ struct Lanes {
     const BatchInputs inputs = {count, &values, nullptr};
     return batchStreamPut(stream, &inputs);
   }
-  /// Takes results and checks that they belong to `given`, by number.
+  /// Takes results and checks them. The result of instance number i must be the
+  /// result for the argument `given[i]`.
   BatchStatus take(const std::vector<int64_t> &given, std::set<int64_t> &taken,
                    int64_t most = 100,
                    const BatchCancellation *cancellation = nullptr) {
@@ -121,7 +122,7 @@ TEST(Stream, EveryInstanceRunsOnce) {
       }
 }
 
-// A session that had a stream can run mini-batches and have other streams.
+// A session that had a stream can run mini-batches and open another stream.
 TEST(Stream, TheSessionGoesOn) {
   Lanes trial(2, 2);
   const int64_t n = 4, count = 1;
@@ -241,7 +242,7 @@ TEST(Stream, Woken) {
   other.join();
   EXPECT_EQ(stream.acquire(), 1);
   stream.submit(1);
-  // Results come first; the next wait ends at once.
+  // A wait first returns the available results. The next wait ends at once.
   stream.wake();
   EXPECT_EQ(stream.exchange(-1), 0);
   EXPECT_EQ(stream.exchange(0), 1);

@@ -103,7 +103,8 @@ TEST(Workers, BarrierTime) {
         std::chrono::steady_clock::now() - begin;
     best = std::min(best, time.count() / job.rounds);
   }
-  // Reported, not asserted: another process may occupy the second core.
+  // The time is reported, not asserted, because another process may occupy the
+  // second core.
   RecordProperty("barrier_ns", static_cast<int>(best));
   std::printf("barrier of 2 workers: %.0f ns\n", best);
 }
@@ -165,7 +166,7 @@ TEST(Fiber, TakeTurns) {
     EXPECT_EQ(b.turns, i + 2);
   }
   EXPECT_TRUE(a.fiber.resume());
-  // The other fiber is abandoned, and its stack is reused.
+  // The first run of b is abandoned, and its stack is reused.
   EXPECT_FALSE(b.fiber.run(Turns::run, &b));
   EXPECT_EQ(b.turns, 4);
 }
@@ -177,8 +178,8 @@ TEST(Fiber, ImpossibleStack) {
                  FiberStack stack(SIZE_MAX));
 }
 
-// A session takes stacks that another one does not need, so no more stacks are
-// reserved than run at the same time.
+// A session takes stacks that other sessions do not need, so no more stacks are
+// reserved than are in use at the same time.
 TEST(Fiber, BorrowedStacks) {
   BorrowedStack::freeOthers();
   const FiberStack *first, *second;

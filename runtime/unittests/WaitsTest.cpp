@@ -16,7 +16,7 @@ using namespace batchrt;
 using namespace batchrt::test;
 
 namespace {
-/// A session of the object that waits, with its instances.
+/// A session of the object `waits`, with instances for it.
 struct Waiting : Trial {
   explicit Waiting(const std::string &text, int threads = 1)
       : Trial("waits", text, threads) {}
@@ -165,8 +165,8 @@ TEST(Waits, RowsAreCountedOverFlushes) {
     EXPECT_EQ(counts.liveResults(), 4 * 64);
     EXPECT_EQ(counts.gatheredRows(), 3 * 3 + 1);
   }
-  // The first flush keeps one row of the instance that finishes, and three rows
-  // of each instance.
+  // After the first flush, each instance has three rows, and the instance that
+  // finishes has one more.
   Waiting all(three);
   all.session->watch(&counts);
   all.session->run(all.forest());
@@ -194,7 +194,7 @@ TEST(Waits, PictureHasAClusterForEachFlush) {
     EXPECT_EQ(count("[label="), 12 + 6 + 6 + 3 + 3);
     EXPECT_EQ(count(" -> "), (3 + 2 + 2 + 1) * 3 + 3);
     EXPECT_EQ(count("peripheries=2]"), 3 + 2 + 2 + 1);
-    // A task of the second flush reads one from the first.
+    // A task of the second flush reads the result of a task of the first flush.
     EXPECT_EQ(count("  t10 -> t12;\n"), 1);
   }
 }
@@ -230,8 +230,8 @@ TEST(Waits, LimitsOfInstances) {
   EXPECT_NE(log.text.find("deferred: 2 tasks"), std::string::npos);
 }
 
-// If any buffer cannot be allocated, the run ends with an error that reports
-// this, and the next run succeeds.
+// If any buffer cannot be allocated, the run ends with an out-of-memory error,
+// and the next run succeeds.
 TEST(Waits, OutOfMemory) {
   for (int threads : {1, 3}) {
     std::string message;

@@ -35,12 +35,12 @@ struct BarrierJob {
   }
 };
 
-/// Workers wait for each other until one requests that all leave. They leave at
-/// a barrier, or some of them leave between barriers.
+/// Workers wait for each other until one worker requests that all leave. They
+/// leave at a barrier, or some of them leave between barriers.
 struct LeavingJob {
   WorkerPool *pool;
   Cancellation *cancellation;
-  int asker, round; ///< the worker that requests this, and the round
+  int asker, round; ///< the worker and the round of the request
   bool atBarriersOnly;
   std::atomic<int> left{0};
 
@@ -90,7 +90,7 @@ TEST(Workers, OneWorkerLeaves) {
   EXPECT_EQ(job.left, 1);
 }
 
-// A forked process has only the handles of the pool's threads.
+// A forked process has the handles of the pool's threads, but not the threads.
 TEST(Workers, StartAgainInForkedProcesses) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer knows no threads of forked processes";

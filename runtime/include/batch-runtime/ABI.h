@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 #define BATCH_ABI_VERSION 24
-/// The symbol that an object exports, a BatchObject.
+/// The name of the symbol that an object exports. The symbol is a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// Number of bytes before the rows of a parameter. The first eight of them
 /// store its first extent.
@@ -151,7 +151,8 @@ typedef struct BatchVariable {
 } BatchVariable;
 
 /// The outcome of an instance of a lockstep program: 0 for success, else one of
-/// these in the high half and the block where it ended in the low half.
+/// these values in the high half, and in the low half the block where the
+/// instance ended.
 typedef enum BatchLaneEnd {
   BATCH_LANE_STACK_OVERFLOW = 1,
   BATCH_LANE_TOO_MANY_STEPS = 2,
@@ -171,7 +172,7 @@ typedef struct BatchLanes {
   int64_t maskFrom;      ///< blocks with at least this many lanes run masked
   int64_t now;           ///< steps run so far
   int64_t longestWait;   ///< maximum number of steps from a lane's arrival at a
-                         ///< block up to and including the one that ran it
+                         ///< block up to and including the step that ran it
   int64_t frame;         ///< number of blocks in the frames below the current
                          ///< one; 0 without frames
   int64_t count;         ///< number of lanes that run the current block
@@ -216,8 +217,8 @@ typedef enum BatchBlockChoice {
   BATCH_CHOICE_PROGRAM = 0, ///< the first one in program order
   BATCH_CHOICE_MOST = 1,    ///< the one with the most lanes
   BATCH_CHOICE_WORK = 2,    ///< the one with the lowest total cost so far
-  BATCH_CHOICE_LEARNED = 3, ///< the one in a learned table; if there is none,
-                            ///< as for WORK
+  BATCH_CHOICE_LEARNED = 3, ///< the one that a learned table selects; if it
+                            ///< selects none, as for WORK
 } BatchBlockChoice;
 
 /// One unit of a program that runs single instances. Each unit reads and writes
@@ -235,11 +236,11 @@ typedef struct BatchUnit {
                      ///< number in the descriptor of the loop that took too
                      ///< many rounds
   int64_t tasks;     ///< tasks that the unit counts as its own
-  int64_t shares;    ///< tasks of which it ran a share; only the first unit's
-                     ///< count is used
+  int64_t shares;    ///< tasks of which the unit ran a share; only the first
+                     ///< unit's count is used
   int64_t batches;   ///< steps that run `tasks`
   int64_t sharedBatches; ///< steps that run `shares`
-  int64_t barriers;      ///< barriers that it counts for all units
+  int64_t barriers;      ///< barriers that the unit counts for all units
   int64_t copiedBytes;   ///< bytes copied for results, and for arguments that
                          ///< change
   char *nodeRows;       ///< rows of all units: the descriptor's `nodeBytes` for
@@ -268,7 +269,8 @@ typedef struct BatchPlansLaunch {
   const char *const *packings;
   struct BatchDeviceControl *control;
   int64_t blocks;
-  int64_t watchdog; ///< nanoseconds that a block waits for others; 0: forever
+  int64_t watchdog; ///< nanoseconds that a block waits for other blocks; 0:
+                    ///< forever
 } BatchPlansLaunch;
 
 /// The arguments of the persistent kernel of a program of lanes.
@@ -294,7 +296,7 @@ typedef struct BatchBlockControl {
   uint32_t ended;    ///< 1: all its threads have reached the end of the kernel
   int64_t progress;  ///< 0: no step has begun; else, in the high and low
                      ///< halves: plan (from 1) and number of the last step; for
-                     ///< lanes, the steps so far and the program's block; for
+                     ///< lanes, the steps so far and the current block; for
                      ///< single instances, the tasks so far and the kernel
 } BatchBlockControl;
 
@@ -305,7 +307,7 @@ typedef struct BatchDeviceControl {
   uint32_t padding0[31];
   uint32_t timedOut; ///< 1: a block has waited too long, and all blocks have
                      ///< exited
-  uint32_t step;     ///< step of the plan that `block` was at
+  uint32_t step;     ///< step of the plan that `block` had reached
   uint32_t barrier;  ///< barrier at which `block` waited, from 1
   uint32_t block;    ///< number of the first block that waited too long
   BatchIndexError indexError;

@@ -135,7 +135,7 @@ BatchStatus batchModelVariantField(const BatchModel *model, int64_t variant,
 
 /** Memory of the caller, which is used only during a call. */
 typedef struct BatchArray {
-  void *data; /**< aligned or not; only outputs are written */
+  void *data; /**< need not be aligned; only outputs are written */
   BatchElementType type;
   int32_t rank;
   const int64_t *shape;
@@ -219,7 +219,7 @@ typedef struct BatchValues {
 typedef struct BatchNodes {
   int64_t count;
   const int64_t *instances; /**< the first node of each instance, and the end of
-                               the last */
+                               the last one */
   const int32_t *variants;  /**< indexed by node */
   /** fields[v][f]: field f of the nodes of variant v, in their order. Null for
    * a variant without nodes or without fields. */
@@ -265,7 +265,7 @@ BatchStatus batchSessionRows(BatchSession *session, int64_t output,
                              int64_t *rows);
 /** Copies an output of the last run into the caller's array. The first
  * dimension counts the rows of the output. Stores the first row of each
- * instance and the end of the last in `offsets`, which may be null. */
+ * instance, and the end of the last one, in `offsets`, which may be null. */
 BatchStatus batchSessionRead(BatchSession *session, int64_t output,
                              const BatchArray *target, int64_t *offsets);
 /** With `partialResults`, returns the reason why an instance of the last run

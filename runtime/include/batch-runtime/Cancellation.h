@@ -36,7 +36,7 @@ private:
                 "compiled code reads the number itself");
 };
 
-/// The error that a run raises when it was cancelled.
+/// The error that a run raises when it is cancelled.
 class Cancelled : public Error {
 public:
   Cancelled() : Error("the run was cancelled") {}

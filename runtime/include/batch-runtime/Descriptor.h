@@ -82,8 +82,8 @@ struct PackingInfo {
   bool panels = false;      ///< false: rows
   int64_t n = 0, k = 0, width = 0;
   bool transposed = false;
-  /// For panels of a parameter with dimensions other than n and k: its extents,
-  /// and its dimensions in the order groups, k, n.
+  /// For panels of a parameter that has further dimensions in addition to n and
+  /// k: its extents, and its dimensions in the order groups, k, n.
   std::vector<int64_t> extents;
   std::vector<int> order;
 
@@ -92,8 +92,9 @@ struct PackingInfo {
 };
 
 struct SourceInfo {
-  int parameter = -1, packing = -1; ///< `packing` has rows
-  bool input = false;               ///< input tensors of this shape and type
+  int parameter = -1, packing = -1; ///< the packing is `rows`
+  bool input = false;               ///< true: input tensors of this shape and
+                                    ///< type
   std::vector<int64_t> shape;
   DType dtype = DType::F32;
 };
@@ -134,7 +135,7 @@ struct OperandInfo {
 struct ResultInfo {
   int table = 0;
   int64_t position = 0, siblings = 1;
-  int inPlace = -1; ///< the operand in whose row it may be stored
+  int inPlace = -1; ///< operand in whose row the result may be stored
 };
 
 struct RaggedScratch {
@@ -191,7 +192,7 @@ struct VariableInfo {
 /// A block of a lockstep program. Byte counts are per lane.
 struct BlockInfo {
   std::string name;
-  int kernel = -1;        ///< -1: it computes nothing
+  int kernel = -1;        ///< -1: the block computes nothing
   int64_t stackBytes = 0; ///< moved to and from stacks
   int64_t topBytes = 0;   ///< moved to tops of stacks
   /// For each result of the kernel: 1 if it is stored in a variable's row,

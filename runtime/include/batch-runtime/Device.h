@@ -35,13 +35,13 @@ struct DeviceInfo {
   std::string chip; ///< target of compiled code: "sm_90"
   int multiprocessors = 0;
   int capabilityMajor = 0, capabilityMinor = 0;
-  int64_t maxSharedPerBlock = 0; ///< bytes, with opt-in
+  int64_t maxSharedPerBlock = 0; ///< bytes, for kernels that opt in
   int64_t maxThreadsPerBlock = 0;
   bool hasClusters = false;
   size_t memory = 0; ///< bytes
 };
 
-/// Code for a device, in any format that it can load.
+/// Code for a device, in any format that the device can load.
 struct DeviceCode {
   const void *data = nullptr;
   size_t size = 0;
@@ -86,7 +86,7 @@ public:
   /// accesses reports all other accesses as errors.
   virtual void divide(uint64_t /*address*/,
                       const std::vector<DeviceRegion> & /*regions*/) {}
-  /// Allocates host memory that is copied without blocking the caller.
+  /// Allocates host memory for copies that do not block the caller.
   char *allocateStaging(size_t bytes, const char *what);
   virtual void releaseStaging(char *memory) noexcept = 0;
 

@@ -60,7 +60,7 @@ struct Forest {
   int64_t firstInstance = 0; ///< number of instance 0 in the whole input
   int64_t numNodes = 0;      ///< input nodes
   int64_t listSize = 0;      ///< input list entries
-  // These may be longer than the input, because the inspector adds nodes.
+  // These arrays may be longer than the input: the inspector adds nodes.
   std::vector<uint8_t> variants;
   std::vector<std::vector<int64_t>> cells;
   std::vector<int64_t> listPool;
@@ -118,7 +118,7 @@ public:
   /// Drops all rows except the first `counts[s]` of each source s. Handles of
   /// dropped rows become invalid, including handles in forests.
   void truncate(const std::vector<int64_t> &counts);
-  /// Drops all rows and keeps their memory for later ones.
+  /// Drops all rows and keeps their memory for later rows.
   void clear() { truncate(std::vector<int64_t>(pools.size(), 0)); }
   /// Returns the number of rows of each source.
   std::vector<int64_t> counts() const;

@@ -36,8 +36,8 @@ public:
   void clear() { ranges.clear(); }
   /// Begins a plan. The pool has `rows` rows, and no row has a reader yet.
   void begin(int64_t rows);
-  /// Records that a task reads a row in `epoch`, or that the row is live-out or
-  /// pinned after the plan. Has no effect on rows that are not held.
+  /// Records that a task reads a row in `epoch`, which may also be `liveOut` or
+  /// `pinned`. Has no effect on rows that are not held.
   void read(int64_t row, int32_t epoch) {
     if (row < static_cast<int64_t>(lastReads.size()))
       lastReads[row] = std::max(lastReads[row], epoch);

@@ -38,8 +38,8 @@ public:
   /// may be filled in concurrently.
   void fill(const TaskOrder &order, const Tables &tables, int64_t part);
 
-  /// Writes one operand of a kernel for each of its steps. `to` is the operand
-  /// of the first step; the operands of each step are adjacent.
+  /// Writes operand `number` of a kernel in each step of the kernel. `to` is
+  /// this operand in the first step; all operands of a step are adjacent.
   void makeOperand(const TaskOrder &order, const Tables &tables, int64_t kernel,
                    size_t number, BatchOperand *to) const;
 
@@ -53,7 +53,7 @@ public:
 private:
   class PartWriter;
   /// Positions of the first row that a part's tasks in a step read through a
-  /// ragged operand: in the operand's array, and in the step of all parts.
+  /// ragged operand: in the operand's array, and among all rows of the step.
   /// Before placeRaggedRows(), `begin` is the number of rows that these tasks
   /// read.
   struct RaggedRows {

@@ -49,7 +49,7 @@ private:
   size_t mapped = 0; ///< bytes mapped by mmap; 0: posix_memalign was used
 };
 
-/// The bump arena of the unbatched code. A reset keeps its chunks for reuse.
+/// The bump arena of the unbatched code. A reset keeps the chunks for reuse.
 class BumpArena {
 public:
   /// Frees all allocations and continues in the first chunk.

@@ -23,8 +23,7 @@
 namespace batchrt {
 
 /// Computes XXH64 with seed 0 of bytes that are added piece by piece. Reads
-/// words in the byte order of the machine, which is little-endian on all
-/// targets.
+/// words in the byte order of the host, which is little-endian on all targets.
 class ObjectChecksum {
 public:
   void add(const char *data, size_t size) {

@@ -56,7 +56,7 @@ class OutputCollector {
 public:
   explicit OutputCollector(const Descriptor &descriptor);
 
-  /// Clears all rows that have been collected and found. Keeps their memory
+  /// Clears all rows that have been collected or found. Keeps their memory
   /// unless it is large.
   void clear();
   /// Appends the results of one instance of the session's mini-batch.
@@ -91,7 +91,7 @@ private:
   std::vector<int> plain;
   /// [result][variant number][field] -> output or -1
   std::vector<std::vector<std::vector<int>>> fields;
-  // The traversal.
+  // State of the traversal of ADT values.
   struct Visit {
     int64_t node;
     size_t mark; ///< its children are above this position in `children`

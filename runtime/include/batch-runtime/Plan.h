@@ -27,7 +27,7 @@ struct PlanOptions {
 };
 
 /// Turns the tasks that have been recorded since the last plan of a run into
-/// the steps that an executor runs. A plan has four layers, each of which
+/// the steps that an executor runs. A plan has four components, each of which
 /// depends only on earlier ones: the order of tasks, the rows that they write,
 /// the rows that they read, and the steps. The next plan reuses all memory.
 class Plan {

@@ -49,7 +49,7 @@ struct ImageRegion {
 
 struct ImageInput {
   const std::vector<KernelInfo> *kernels = nullptr;
-  std::vector<BatchPlan> plans; ///< finished ones
+  std::vector<BatchPlan> plans; ///< finished plans
   std::vector<ImageRegion> regions;
   int64_t blocks = 1; ///< blocks of the launch, for the control words
 };

@@ -19,15 +19,16 @@
 
 namespace batchrt {
 
-/// The rows that the tasks of a plan write: the second of the plan's layers.
-/// The results of a step are adjacent. Short rows are numbered in the order of
-/// the steps and used once. Long rows are reused as soon as all their readers
-/// have run. The tasks of a step are sorted by the last epoch that reads their
-/// rows, so the free rows of a step are always its first ones. Each step takes
-/// the shortest free range that is long enough. A plan never frees rows of the
-/// model's results, or rows that a later plan of the run may read. Such rows of
-/// transient tables are held for later plans, which determine when they are
-/// free. Plans that run concurrently share no rows.
+/// The rows that the tasks of a plan write: the second of the four components
+/// of a plan (Plan.h). The results of a step are adjacent. Short rows are
+/// numbered in the order of the steps and used once. Long rows are reused as
+/// soon as all their readers have run. The tasks of a step are sorted by the
+/// last epoch that reads their rows, so the free rows of a step are always its
+/// first ones. Each step takes the shortest free range that is long enough. A
+/// plan never frees rows of the model's results, or rows that a later plan of
+/// the run may read. In transient tables, the rows that a later plan may read
+/// are held for the later plans, which determine when these rows are free.
+/// Plans that run concurrently share no rows.
 ///
 /// A kernel may insert a slice into an operand. If the tasks of a step are the
 /// last and only readers of rows that this plan has written, they write their
@@ -53,8 +54,9 @@ public:
   size_t bytes() const;
 
 private:
-  /// A group whose tables store results of a kernel, and the number of rows per
-  /// task in the group.
+  /// A group of tables that store results of a kernel, and the number of rows
+  /// per task in the group. A task has the same first slot in all tables of a
+  /// group.
   struct GroupUse {
     int group;
     int64_t siblings;

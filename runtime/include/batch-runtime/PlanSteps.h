@@ -24,7 +24,7 @@ class PlanSteps {
 public:
   explicit PlanSteps(const Descriptor &descriptor);
 
-  /// Creates the steps from the other layers.
+  /// Creates the steps from the other components of the plan.
   void build(const TaskOrder &order, const PlanRows &rows,
              const IndexArrays &arrays, const Tables &tables);
 
@@ -39,9 +39,9 @@ public:
     bool shared;
   };
   /// Cuts the single plan into ranges of steps. Workers share concurrent steps
-  /// if these have enough tasks: at least `shareTasks`, or if that is 0, the
-  /// number that their kernels specify. No barrier follows the last step of a
-  /// range.
+  /// if these have enough tasks: at least `shareTasks`, or the number that
+  /// their kernels specify if `shareTasks` is 0. No barrier follows the last
+  /// step of a range.
   void shareSteps(int64_t workers, int64_t shareTasks);
   const std::vector<Range> &ranges() const { return rangeList; }
 
@@ -61,7 +61,7 @@ public:
 
 private:
   /// The positions in `operands` and `results` where the lists of a kernel's
-  /// first step begin. The lists of its other steps follow.
+  /// first step begin. The lists of the kernel's other steps follow.
   struct StepLists {
     size_t operands = 0, results = 0;
   };

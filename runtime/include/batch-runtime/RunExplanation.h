@@ -17,8 +17,8 @@
 
 namespace batchrt {
 
-/// Explanation of a traced run: how many instances ran each part of the model
-/// together. A *block* is a kernel, or a block of a lockstep program.
+/// Explanation of a traced run: how many instances ran each block together. A
+/// *block* is a kernel, or a block of a lockstep program.
 class RunExplanation {
 public:
   /// `steps` and `counters` are from Session::executeTraced(), and `tasks` from

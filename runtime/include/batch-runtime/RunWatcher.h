@@ -39,7 +39,7 @@ struct RunView {
   std::vector<ReadTensor> reads;
 };
 
-/// Observer of the plans of runs: one plan for each mini-batch, or if control
+/// Observer of the plans of runs: one plan for each mini-batch, or, if control
 /// flow waits for tensors, one or two plans for each flush.
 class RunWatcher {
 public:

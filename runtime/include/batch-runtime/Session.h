@@ -138,14 +138,14 @@ struct LockstepCounters {
   struct Block {
     int64_t runs = 0;         ///< number of runs of the block
     int64_t laneRuns = 0;     ///< number of lanes in these runs, in total
-    int64_t laneCapacity = 0; ///< number of existing lanes in these runs, in
-                              ///< total
+    int64_t laneCapacity = 0; ///< number of all lanes of the units in these
+                              ///< runs, in total
   };
   int64_t lanes = 0;
   int64_t steps = 0;       ///< number of blocks that ran
   int64_t longestWait = 0; ///< maximum number of steps that a lane waited for
                            ///< its block
-  int64_t laneRuns = 0;    ///< number of lanes that ran these blocks, in total
+  int64_t laneRuns = 0;    ///< number of lanes in these steps, in total
   int64_t stackBytes = 0, topBytes = 0; ///< bytes moved from and to stacks, and
                                         ///< to tops of stacks
   int64_t copiedBytes = 0;              ///< bytes copied by inserts
@@ -169,8 +169,8 @@ struct RunCounters {
   int64_t nodes = 0;      ///< input nodes
   int64_t inspectors = 0; ///< workers that inspected
   int64_t plans = 0;      ///< one for each group of units, in each flush
-  /// Number of times that recorded tasks ran: to let control flow continue, or
-  /// after it had ended.
+  /// Number of times that recorded tasks ran, either to let control flow
+  /// continue or after control flow had ended.
   int64_t flushes = 0;
   int64_t waits = 0;      ///< waits of instances for tasks that had not run
   int64_t fibersMost = 0; ///< maximum number of instances and branches in
@@ -222,7 +222,7 @@ public:
   ~Session();
 
   /// Makes `forest` the mini-batch of the following calls, which may enlarge
-  /// the forest. The input tensors that it refers to must exist.
+  /// the forest. The input tensors to which the forest refers must exist.
   void load(Forest &forest);
 
   /// Sets the policy for later runs; the default is the object's policy. Only
@@ -258,8 +258,8 @@ public:
   void schedule();
   void execute(ResultCopies copies = ResultCopies::WithRun);
   /// Prepares a stream of instances. The forest has one instance for each
-  /// position, with only tensors and scalars. Cells of tensors are then
-  /// addresses.
+  /// position, with only tensors and scalars. The cells of tensors
+  /// are addresses.
   void openStream(Forest &forest, InstanceStream &stream);
   /// Runs the instances of the stream until it is closed. Meanwhile, another
   /// thread writes arguments and reads results of the positions that it holds.
@@ -267,8 +267,8 @@ public:
   /// Returns true if an index of some instance was out of range. Any thread may
   /// call this.
   bool hasBadIndex() const;
-  /// Returns the error message for this index. Must be called after the run has
-  /// ended.
+  /// Returns the error message for the index that hasBadIndex() found. Must be
+  /// called after the run has ended.
   std::string describeBadIndex();
   /// Returns the reason why the instance at a position has no results, or an
   /// empty string if it has results. Must be called before the position gets
@@ -278,14 +278,14 @@ public:
   /// there yet.
   void collect() const;
   /// Like execute(), but step by step, or like run() if control flow waits for
-  /// tensors. Returns the times, worker after worker. Unsupported on devices.
+  /// tensors. Returns the times of steps, by worker. Unsupported on devices.
   std::vector<StepTime> executeTraced();
   /// Like run(), but traced. Returns an explanation of how many instances ran
   /// each block together.
   RunExplanation explain();
   /// Like execute() or run(). Returns the mean time that the workers spend in
   /// kernels, in microseconds, without the time between steps and waits for
-  /// others. The mean is over the workers that run kernels. On a device,
+  /// other workers. The mean is over the workers that run kernels. On a device,
   /// returns the time of its kernel, and copies no results.
   double executeTimed();
 
@@ -294,8 +294,8 @@ public:
   /// instance has no results.
   void runUnbatched(int64_t instance);
 
-  /// Returns the address of a tensor of the last run: batched and collected, or
-  /// unbatched.
+  /// Returns the address of a tensor of the last run, which was either batched
+  /// and collected, or unbatched.
   const char *tensor(const Type &type, int64_t cell) const;
   const BatchContext &context() const;
   /// Returns the plan of the tasks scheduled last, or null if control flow runs

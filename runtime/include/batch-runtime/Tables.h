@@ -27,8 +27,8 @@ namespace batchrt {
 /// enlarges the tables.
 class Tables {
 public:
-  /// Rows of at least `reusedRowBytes` bytes, in all tables of a group
-  /// together, are reused after their last read.
+  /// The rows of a group are reused after their last read if a row has at least
+  /// `reusedRowBytes` bytes, summed over all tables of the group.
   Tables(const Descriptor &descriptor, int64_t reusedRowBytes);
 
   /// Begins a run with tasks in `numParts` parts. No task has a row yet. Keeps
@@ -41,19 +41,19 @@ public:
   /// Returns the end of the range of free task numbers that begins at
   /// endTask().
   int64_t limitTask(int64_t part) const { return parts[part].limit; }
-  /// Reserves space for the slots of a part's tasks up to `end`.
+  /// Adds a part's tasks with numbers below `end`, and space for their slots.
   void addTasks(int64_t part, int64_t end);
   /// Chooses the number of a part's next task once all plans have run. When
   /// half of the range of free numbers is used, continues in the largest range
-  /// that no page covers. Returns endTask().
+  /// that no page of a slot map covers. Returns endTask().
   int64_t chooseNumbers(int64_t part);
   /// Makes [task, limit) the range of numbers for the next tasks of a part.
   void setNumbers(int64_t part, int64_t task, int64_t limit);
-  /// Adds a task to a part. It has the same rows as `task`, a task of another
-  /// part.
+  /// Adds a task to a part. The new task has the same rows as `task`, which
+  /// belongs to another part.
   void shareRows(int64_t task, int64_t part);
   /// Maps the tasks of a part to their first slots in the tables of a group.
-  /// Task t has the place t - firstTaskOf(part, numParts()).
+  /// The map identifies task t by t - firstTaskOf(part, numParts()).
   SlotMap &slotsOf(int64_t part, int group) { return parts[part].slots[group]; }
   const SlotMap &slotsOf(int64_t part, int group) const {
     return parts[part].slots[group];
@@ -74,16 +74,16 @@ public:
   /// may be HeldRows::pinned. Also marks the rows of the result's task in other
   /// held groups.
   void keep(int64_t handle, int32_t epoch);
-  /// Pins the pages of a result of the current plan. The row of the result is
-  /// not known yet.
+  /// Pins the pages of the slot maps that contain the task of a result of the
+  /// current plan. The row of the result is not known yet.
   void pin(int64_t handle);
   /// Begins a plan of the run, after all earlier plans have run.
   void beginPlan();
   /// From now on, allocates rows only after all existing rows, because later
   /// steps may run at the same time as earlier ones.
   void startSeparateRows();
-  /// Frees the rows of earlier plans that are not kept, from their last read in
-  /// this plan on.
+  /// Frees the rows of earlier plans that are not needed after this plan. Each
+  /// row is free from its last read in this plan on.
   void releaseHeld();
   /// Appends `count` rows to a group whose rows are used once. Returns the
   /// first row.
@@ -120,7 +120,8 @@ public:
     return rows ? rows + descriptor.tables[table].offset : nullptr;
   }
 
-  /// Adds the memory of all tables. Tables in `outputs` are copied out.
+  /// Adds the memory of all tables to `regions`. Tables whose entry of
+  /// `outputs` is true are copied out.
   void addRegions(const std::vector<bool> &outputs,
                   std::vector<ImageRegion> &regions) const;
   /// Returns the number of slots of all tables together.
@@ -142,7 +143,7 @@ private:
     int64_t end = 0;            ///< number of the next task
     int64_t limit = 0;          ///< end of the range of free task numbers that
                                 ///< starts at `end`
-    int64_t half = 0;           ///< middle of the range
+    int64_t half = 0;           ///< middle of the range when it was chosen
     std::vector<SlotMap> slots; ///< slots of tasks, indexed by group
   };
   void choosePools(int64_t reusedRowBytes);
@@ -150,7 +151,7 @@ private:
 
   const Descriptor &descriptor;
   std::vector<Pool> pools;
-  std::vector<int> poolOf;   ///< indexed by group; -1: its rows are used once
+  std::vector<int> poolOf;   ///< indexed by group; -1: rows are used once
   std::vector<char> isHeld;  ///< indexed by group
   bool hasHeld = false;      ///< true if `isHeld` is true for any group
   std::vector<int> memoryOf; ///< for each table: the table that owns its memory

@@ -20,16 +20,16 @@ namespace batchrt {
 
 class Tables;
 
-/// The order in which the tasks of a plan run: the first of its layers
-/// (Plan.h). Tasks are in parts, which workers sort. The next plan reuses all
-/// memory.
+/// The order in which the tasks of a plan run, which is the first of the four
+/// components of a plan (Plan.h). The tasks are in parts, which workers sort.
+/// The next plan reuses all memory.
 class TaskOrder {
 public:
-  /// The tasks of consecutive instances, which read only each other and tasks
-  /// of earlier plans.
+  /// The tasks of consecutive instances. They read only results of each other
+  /// and of tasks of earlier plans.
   struct Part {
     const BatchContext *context = nullptr;
-    int64_t base = 0;           ///< number of the first task of the run
+    int64_t base = 0;           ///< number of the part's first task in the run
     int64_t begin = 0, end = 0; ///< numbers of the tasks of this plan
     int64_t limit = 0;          ///< the largest possible end
     std::vector<TaskQueue> queues;
@@ -39,12 +39,12 @@ public:
   };
 
   /// If `depthsOfRecords` is true, Policy::Depth computes the depths of tasks
-  /// itself.
+  /// from the records. Otherwise, it uses the depths that the inspector stored.
   TaskOrder(const Descriptor &descriptor, bool depthsOfRecords);
 
-  /// Sets the policy of the next plans. The types of a state machine are the
-  /// kernels, in their order. Policy::Depth keeps phases separate; other
-  /// policies mix phases as far as dependences allow.
+  /// Sets the policy of the next plans. Type k of a state machine is kernel k.
+  /// Policy::Depth keeps phases separate; other policies mix phases as far as
+  /// dependences allow.
   void setPolicy(Policy policy, StateMachine stateMachine);
 
   /// Begins a plan of the tasks in the queues of these contexts, one per part.
@@ -52,14 +52,14 @@ public:
   void begin(const std::vector<BatchContext *> &contexts, const Tables &tables);
   /// Sorts the tasks of a part. Parts may be sorted concurrently.
   void sort(int64_t part);
-  /// Joins all parts in one plan, or creates a plan for each part if `separate`
-  /// is true.
+  /// Joins all parts into one plan, or creates a plan for each part if
+  /// `separate` is true.
   void join(bool separate);
 
   int64_t numParts() const { return partCount; }
   Part &part(int64_t number) { return parts[number]; }
   const Part &part(int64_t number) const { return parts[number]; }
-  /// Returns the first part of one of the scheduler's plans.
+  /// Returns the number of the first part in `plan`, a plan of the scheduler.
   int64_t firstPart(int64_t plan) const {
     return plan * (partCount / scheduler.plans());
   }
@@ -110,7 +110,7 @@ void TaskOrder::forEachTask(int64_t step, const Body &body) const {
   for (int64_t p = firstPart(plan); p < firstPart(plan + 1); ++p) {
     const Part &part = parts[p];
     const Places &places = scheduler.places(p);
-    // Steps and places of a part have the same order.
+    // The steps and the places of a part are in the same order.
     auto place = std::lower_bound(
         places.begin(), places.end(), step,
         [](const auto &place, int64_t step) { return place.step < step; });

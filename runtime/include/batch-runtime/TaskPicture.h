@@ -27,14 +27,14 @@ public:
     int64_t depth, flush;
     bool deferred;
     bool isRead;                ///< true if control flow reads its results
-    std::vector<int64_t> reads; ///< places in tasks()
+    std::vector<int64_t> reads; ///< indices in tasks()
   };
 
   void begin() override;
   void look(const RunView &run, const Plan &plan) override;
   void end(const RunView &run) override;
 
-  /// Returns the tasks, plan after plan. Constant tasks are included once.
+  /// Returns the tasks, plan by plan. Constant tasks are included once.
   const std::vector<Task> &tasks() const { return all; }
   /// Writes a graph for Graphviz: one node per task, one color per batch. If
   /// control flow waits for tensors, each flush is a cluster, and tasks whose
@@ -45,7 +45,7 @@ private:
   void markReads(const RunView &run);
 
   std::vector<Task> all;
-  /// Places of tasks, by their numbers.
+  /// Index of each task in tasks(), by task number.
   std::unordered_map<int64_t, int64_t> places;
   int64_t batches = 0;
 };

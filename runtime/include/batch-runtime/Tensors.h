@@ -37,10 +37,9 @@ DType parseTypeName(const std::string &name);
 double loadDouble(DType type, const char *data, int64_t index);
 int64_t loadInteger(DType type, const char *data, int64_t index);
 
-/// Writes element `index` of an array; floating-point values are rounded to the
-/// nearest, ties to even. Returns false and writes nothing if the value does
-/// not fit, because a finite number would become infinite or an integer is out
-/// of range.
+/// Writes element `index` of an array. Floating-point values are rounded to the
+/// nearest value, ties to even. Returns false and writes nothing if a finite
+/// number would become infinite or an integer is out of range.
 bool storeFloat(DType type, double value, char *data, int64_t index);
 bool storeInteger(DType type, int64_t value, char *data, int64_t index);
 /// Returns the smallest and largest values of an integer type.
@@ -48,7 +47,8 @@ std::pair<int64_t, int64_t> integerRange(DType type);
 
 /// Copies `count` elements and converts them: between floating-point types, or
 /// between integer types. Returns false if an integer does not fit. Floats are
-/// not converted to integers, or integers to floats: canConvert returns false.
+/// never converted to integers, or integers to floats; for these pairs of
+/// types, canConvert returns false.
 bool canConvert(DType from, DType to);
 bool convertElements(DType from, const char *source, DType to, char *target,
                      int64_t count);
@@ -84,10 +84,10 @@ struct RowLayout {
   }
 };
 
-/// The layout of a row in another order. The offset of an element is the sum
-/// over all digits of ((its index in dimension `dim` / divisor) % modulus) *
-/// bytes; with modulus 0, no modulus is applied. Runs of `run` elements of the
-/// last dimension are adjacent.
+/// The layout of a row that need not be in row-major order. The offset of an
+/// element is the sum over all digits of ((its index in dimension `dim` /
+/// divisor) % modulus) * bytes; with modulus 0, no modulus is applied. Runs of
+/// `run` elements of the last dimension are adjacent.
 struct ElementLayout {
   struct Digit {
     int64_t dim, divisor, modulus, bytes;

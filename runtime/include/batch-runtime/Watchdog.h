@@ -20,8 +20,8 @@
 
 namespace batchrt {
 
-/// The limits for a kernel that might not finish. Without control words, they
-/// limit the whole run.
+/// The limits for a kernel that might not finish. Without control words, the
+/// limits apply to the whole run.
 struct Watchdog {
   /// The default for GPUs, in seconds.
   static constexpr double defaultSeconds = 10;
@@ -32,9 +32,9 @@ struct Watchdog {
   uint64_t control = 0; ///< device address of the kernel's control words
   int64_t blocks = 0;
   /// The control words belong to the run once this event has occurred. Without
-  /// an event, they always do.
+  /// an event, they always belong to the run.
   std::optional<DeviceEvent> begin;
-  std::string executor; ///< for messages, like `describe`; may be empty
+  std::string executor; ///< its name for messages; may be empty
   /// Describes a block's BatchBlockControl::progress: "step 3 (kernel 'cell',
   /// 340 tasks)".
   std::function<std::string(int64_t progress)> describe;
@@ -63,7 +63,7 @@ std::string describeStep(const std::vector<BatchPlan> &plans,
                          int64_t progress);
 std::string describeLanes(const LockstepInfo &info, int64_t progress);
 
-/// Returns the size of a kernel's control words, a BatchDeviceControl.
+/// Returns the size in bytes of a kernel's control words (BatchDeviceControl).
 size_t controlBytes(int64_t blocks);
 /// Returns the words of each block in a copy of the control words.
 std::vector<BatchBlockControl> readBlocks(const char *control, int64_t blocks);
@@ -72,14 +72,14 @@ std::vector<BatchBlockControl> readBlocks(const char *control, int64_t blocks);
 /// of its control words.
 void checkControl(const char *control, const Watchdog &watchdog);
 
-/// Returns the last progress of a block of a group. `groups` groups share the
-/// plans.
+/// Returns the last progress that a block of a group reports. `groups` groups
+/// share the plans.
 int64_t lastProgress(const std::vector<BatchPlan> &plans, int64_t groups,
                      int64_t group);
 /// Raises an Error unless every block has reported the progress that `progress`
 /// returns, and then its end. If the low half of this progress is `anyLow`,
-/// only the high halves are compared. Used on devices that test code, because a
-/// host cannot watch a kernel that does not report.
+/// only the high halves are compared. Used on devices that test kernels: if a
+/// kernel does not report its progress, the watchdog cannot detect a hang.
 void checkEnded(const char *control, int64_t blocks,
                 const std::function<int64_t(int64_t block)> &progress);
 inline constexpr int64_t anyLow = UINT32_MAX;

@@ -19,7 +19,8 @@
 
 namespace batchrt {
 
-/// A word. Threads wait until it changes: they spin for a while, then sleep.
+/// A word that threads wait on until it changes. A waiting thread spins for a
+/// while and then sleeps.
 class WaitWord {
 public:
   uint32_t load() const { return word.load(std::memory_order_acquire); }
@@ -35,9 +36,9 @@ private:
   std::atomic<uint32_t> asleep{0};
 };
 
-/// A fixed number of workers; the calling thread is worker 0. The others sleep
-/// between runs. After a fork, the child process starts them again, unless the
-/// fork was during a run.
+/// A fixed number of workers; the calling thread is worker 0. The other workers
+/// sleep between runs. After a fork, the child process starts them again,
+/// unless the fork was during a run.
 class WorkerPool {
 public:
   explicit WorkerPool(int workers);
@@ -70,8 +71,9 @@ public:
   template <class Body>
   void forEachPart(int64_t parts, const Body &body);
   /// Waits at a barrier of all workers; writes before it are visible to all
-  /// after it. May be called only in a job. Every worker must call this equally
-  /// often, unless one leaves. Returns false if all workers have to leave.
+  /// after it. May be called only in a job. All workers must call this the same
+  /// number of times, unless one leaves. Returns false if all workers have to
+  /// leave.
   bool barrier(int worker) {
     if (isSerial)
       return !mayLeave();
@@ -118,8 +120,8 @@ private:
   bool isSerial = false; ///< true if only worker 0 runs the job
   const Cancellation *cancellation = nullptr;
   std::atomic<bool> hasLeft{false};
-  /// Time of one worker without waits, in microseconds, on a separate cache
-  /// line.
+  /// Time that one worker has spent in a job without waits, in microseconds, on
+  /// a separate cache line.
   struct alignas(64) WorkTime {
     double busy = 0;
   };

@@ -291,7 +291,7 @@ BoundParameters::BoundParameters(const Loader &load,
       RowLayout row(shape.data() + skip, shape.data() + shape.size(),
                     parameter.dtype);
       int64_t rows = skip ? shape[0] : 1;
-      // Code reads row 0 in place of a row that does not exist.
+      // Generated code reads row 0 in place of a row that does not exist.
       size_t bytes = std::max<int64_t>(rows, 1) * row.rowBytes();
       layouts[f] = {rows, row.rowBytes(), bytes, BATCH_ROWS_PREFIX};
       char *target =

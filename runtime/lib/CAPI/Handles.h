@@ -63,7 +63,7 @@ inline const Type &innermost(const Type &type) {
 }
 
 BatchElementType elementType(DType type);
-/// Raises Invalid for a number that is not a type.
+/// Raises Invalid for a number that identifies no type.
 DType elementType(BatchElementType type);
 
 /// A model, with its fields as the C API describes them.
@@ -75,7 +75,7 @@ public:
 
   const CompiledObject object;
   std::vector<BatchField> parameters, arguments, outputs;
-  /// For each output: the number of its result, or -1 if it is ragged.
+  /// For each output: the number of its result, or -1 if the output is ragged.
   std::vector<int> dense;
   std::vector<std::vector<BatchField>> variants; ///< indexed by number
 
@@ -122,8 +122,8 @@ struct BatchSession {
   /// True if instances may have failed in a successful run.
   const bool keepsPartial;
   bool hasResults = false;
-  /// Locations of the rows of all outputs, once a ragged output is requested. A
-  /// member, so its memory is reused.
+  /// Locations of the rows of all outputs, once a ragged output is requested.
+  /// This is a member so that its memory is reused.
   std::unique_ptr<batchrt::OutputCollector> found;
   bool hasFound = false;   ///< true if `found` belongs to the last run
   std::string failure;     ///< last text returned by batchSessionFailure()

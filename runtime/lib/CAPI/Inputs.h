@@ -18,8 +18,8 @@ namespace batchrt {
 void readInputs(const Descriptor &descriptor, const BatchInputs &inputs,
                 Forest &forest, InputTensors &tensors);
 
-/// Writes the arguments of instances into `positions`, in which cells of
-/// tensors are addresses of rows.
+/// Writes the arguments of instances to `positions` of the forest, where the
+/// cells of tensors are addresses of rows.
 void writeArguments(const Descriptor &descriptor, const BatchInputs &inputs,
                     const std::vector<int64_t> &positions, Forest &forest,
                     InputTensors &tensors);

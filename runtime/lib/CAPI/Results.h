@@ -14,7 +14,7 @@ namespace batchrt {
 
 /// The caller's array for the rows of an output.
 struct Target {
-  /// Raises Invalid if the array does not fit this many rows.
+  /// Raises Invalid unless the array has the type and shape of `rows` rows.
   Target(const BatchField &output, const BatchArray &array, int64_t rows);
 
   /// Copies rows to the first rows of the array.
@@ -30,7 +30,7 @@ struct Target {
 };
 
 /// Copies a dense result of these instances to the first rows of the target.
-/// Instances that failed get zeros.
+/// The rows of instances that failed are set to zero.
 void copyDense(const BatchSession &session, int result, const Target &target,
                const std::vector<int64_t> &instances);
 

@@ -39,7 +39,7 @@ struct BatchStream {
 
 private:
   void fillPositions();
-  /// Ends the run and waits for its end.
+  /// Requests the end of the run and waits until it has ended.
   void stop();
   /// Raises an error with the reason why the run ended. A run never ends by
   /// itself.
@@ -55,7 +55,8 @@ private:
   int64_t inside = 0;           ///< number of instances in the stream
   int64_t count = 0;            ///< number of instances that have entered the
                                 ///< stream
-  /// Failure of an instance that ended after the instances of the last take.
+  /// Failure of an instance that ended after the instances that the last take
+  /// returned. The next take raises it.
   std::string failure;
   std::string end; ///< reason why the run ended
   Cancellation cancellation;
@@ -241,8 +242,8 @@ BatchStatus batchStreamOpen(BatchSession *session, int64_t capacity,
 }
 
 void batchStreamFree(BatchStream *stream) {
-  // In a forked process, no thread runs the stream. It is leaked, and its state
-  // is left unchanged.
+  // In a forked process, no thread runs the stream. The stream is leaked, and
+  // its state is left unchanged.
   static std::atomic<BatchStream *> lost;
   if (stream && !stream->isOfThisProcess())
     lost = stream;

@@ -436,7 +436,7 @@ int64_t CudaDevice::maxClusterSize(DeviceKernel kernel,
       driver.funcSetAttribute(
           function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
       "allowing large clusters");
-  // The grid of a kernel that was compiled for clusters must have whole
+  // The grid of a kernel that was compiled for clusters must consist of whole
   // clusters.
   CUlaunchConfig config = configFor(shape, shape.clusterSize);
   int size = 1;

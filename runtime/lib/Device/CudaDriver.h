@@ -28,7 +28,8 @@ public:
   CUresult(*name) parameters;
 #include "CudaFunctions.def"
 
-  /// Raises an Error if a call has failed; `doing` is its purpose.
+  /// Raises an Error if a call has failed. `doing` describes the call's
+  /// purpose.
   void check(CUresult result, const char *doing) const {
     if (result != CUDA_SUCCESS)
       fail(result, doing);

@@ -79,7 +79,7 @@ public:
 
   /// Returns the device address of `bytes` bytes at a host address, or 0 if
   /// they are not all in one region. If `copiedIn` is true, the region must be
-  /// of this kind.
+  /// one that is copied in.
   uint64_t find(const void *address, size_t bytes, bool copiedIn = false) {
     uint64_t host = reinterpret_cast<uint64_t>(address);
     if (!last.has(host) && !lookUp(host))
@@ -91,7 +91,7 @@ public:
 
   /// Finds the device addresses of many rows. Returns false if a row is not in
   /// any region. Rows of a table and of a source mix unpredictably, so the code
-  /// does not branch on them.
+  /// does not branch on the region of a row.
   bool findRows(const void *const *rows, int64_t count, uint64_t *out) {
     for (int64_t done = 0;;) {
       done += findInLast(rows + done, count - done, out + done);
@@ -128,8 +128,8 @@ private:
     return i;
   }
 
-  /// Makes the region of an address the last one. Returns false if there is
-  /// none.
+  /// Makes `last` the region of an address. Returns false if no region contains
+  /// the address.
   bool lookUp(uint64_t host) {
     auto next = std::upper_bound(
         list.begin(), list.end(), host,
@@ -141,7 +141,7 @@ private:
     return true;
   }
 
-  std::vector<Entry> list; ///< sorted
+  std::vector<Entry> list; ///< sorted by `host`
   Entry last, before;
 };
 

@@ -26,7 +26,7 @@
 using namespace batchrt;
 
 static constexpr size_t blocksOffset = offsetof(BatchDeviceControl, ofBlocks);
-static constexpr uint32_t hasLeft = uint32_t(1) << 31; ///< in `arrivals`
+static constexpr uint32_t hasLeft = uint32_t(1) << 31; ///< bit of `arrivals`
 
 size_t batchrt::controlBytes(int64_t blocks) {
   return blocksOffset + blocks * sizeof(BatchBlockControl);
@@ -96,8 +96,8 @@ public:
   /// Returns "block 3" or "blocks 3, 7-9" for the blocks for which `holds` is
   /// true, or an empty string if there are none.
   std::string list(const Predicate &holds) const;
-  /// Returns "block 3 is in step 2 (…); blocks 5-6 are in step 4 (…)" for these
-  /// blocks.
+  /// Returns "block 3 is in step 2 (…); blocks 5-6 are in step 4 (…)" for the
+  /// blocks for which `holds` is true.
   std::string listPlaces(const Predicate &holds) const;
 
 private:
@@ -126,7 +126,7 @@ bool Sight::operator!=(const Sight &other) const {
 }
 
 std::string Sight::list(const Predicate &holds) const {
-  constexpr int most = 12; // ranges
+  constexpr int most = 12; // listed ranges
   std::string text;
   size_t found = 0, listed = 0;
   int ranges = 0;
@@ -151,7 +151,7 @@ std::string Sight::list(const Predicate &holds) const {
 }
 
 std::string Sight::listPlaces(const Predicate &holds) const {
-  constexpr size_t most = 4; // places
+  constexpr size_t most = 4; // listed places
   std::vector<int64_t> places;
   size_t others = 0;
   for (const BatchBlockControl &block : blocks)
@@ -217,11 +217,11 @@ void batchrt::checkControl(const char *control, const Watchdog &watchdog) {
   if (record.timedOut == 0)
     return;
   Sight sight(control, watchdog);
-  // Blocks that run all steps together have one plan.
+  // Blocks that run all steps together have one plan, number 1.
   std::string step = watchdog.describe
                          ? watchdog.describe(makeProgress(1, record.step))
                          : concat("step ", record.step);
-  // The block that gave up counts, because it has arrived itself.
+  // This count includes the arrival at the barrier where the block gave up.
   const uint32_t wanted = sight.arrivals(record.block);
   auto isBehind = [&](const BatchBlockControl &block) {
     return (block.arrivals & ~hasLeft) < wanted;
@@ -246,8 +246,8 @@ int64_t batchrt::lastProgress(const std::vector<BatchPlan> &plans,
   return last;
 }
 
-/// Returns "2.5" for the halves of a progress, or "2" if the low half is
-/// anyLow.
+/// Returns "2.5" for a progress with the halves 2 and 5, or "2" if the low half
+/// is anyLow.
 static std::string write(int64_t progress) {
   std::string high = std::to_string(highOf(progress));
   return lowOf(progress) == anyLow ? high : concat(high, ".", lowOf(progress));
@@ -299,8 +299,8 @@ void Device::wait(const Watchdog &watchdog, DeviceStream stream) {
     if (secondsSince(looked) < limit / 4)
       continue;
 
-    // A run may wait for other work of its stream or of the GPU, for any time.
-    // It may also take any time while its words change.
+    // A run may wait any length of time for other work of its stream or of the
+    // GPU. It may also take any length of time while its control words change.
     looked = Clock::now();
     bool waits = watchdog.begin && !hasHappened(*watchdog.begin);
     if (!waits && watchdog.control &&

@@ -36,8 +36,9 @@ private:
   size_t allocated = 0;
 };
 
-/// The kernel of an object on a device, and its parameters there. Sessions with
-/// the same object, parameters and device share a program.
+/// The kernel of an object on a device, and the object's parameters on that
+/// device. Sessions with the same object, parameters and device share a
+/// program.
 class DeviceProgram {
 public:
   /// Returns the program that another session has opened, or a new one.
@@ -70,7 +71,7 @@ private:
 };
 
 /// Runs of a device program in one session: the shape of launches, the memory
-/// of the mini-batch, a stream and counts. Opens the program.
+/// of the mini-batch, a stream and counts. The constructor opens the program.
 class DeviceRuns {
 public:
   DeviceRuns(const CompiledObject &object, const BoundParameters &parameters,
@@ -83,8 +84,8 @@ public:
   /// Returns a watchdog for a launch of `blocks` blocks. The control words are
   /// at offset `control` in memory.
   Watchdog makeWatchdog(size_t control, int64_t blocks) const;
-  /// Checks that each block reported its progress. Has an effect only in the
-  /// emulator, which tests code.
+  /// Checks that each block has ended and has reported the progress that
+  /// `wanted` returns. Has an effect only in the emulator, which tests kernels.
   void checkProgress(const Watchdog &watchdog,
                      const std::function<int64_t(int64_t block)> &wanted);
 
@@ -104,7 +105,7 @@ public:
   /// Copies [begin, end) of the image out and waits for the copy.
   void copyOut(size_t begin, size_t end);
 
-  /// Adds the launches and copies of the last run.
+  /// Adds the launches and copies of the last run to `counters`.
   void addCounters(RunCounters &counters) const;
   /// Returns the time of the last run's kernel, in microseconds.
   double kernelTime() const { return time; }
@@ -124,7 +125,7 @@ private:
   LaunchShape launchShape;
   DeviceArena arena;
   DeviceArena::Counts before;       ///< counts before the run
-  DeviceEvent startEvent, endEvent; ///< of the kernel
+  DeviceEvent startEvent, endEvent; ///< before and after the kernel
   int64_t launches = 0;
   double time = 0;
 };

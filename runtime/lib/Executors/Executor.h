@@ -14,7 +14,7 @@ namespace batchrt {
 
 /// Runs the loaded mini-batch: plans of tasks, lanes in lockstep, or single
 /// instances, on the workers of the host or on a device. The functions are
-/// called in the order listed here. If a function is repeated, the later ones
+/// called in the order listed here. If a function is repeated, later functions
 /// must also be repeated. If control flow waits for tensors, run(), runTimed()
 /// and runTraced() do all the work; inspect() and prepare() are not called.
 class Executor {
@@ -51,7 +51,7 @@ public:
   virtual double runTimed() = 0;
   /// Like run(), but runs step by step and returns the times.
   virtual std::vector<StepTime> runTraced() = 0;
-  /// Returns the address of a tensor of the last run in host memory.
+  /// Returns the address in host memory of a tensor of the last run.
   virtual const char *tensor(const Type &type, int64_t cell) const = 0;
   /// Returns the reason why an instance has no results, or an empty string if
   /// it has results.

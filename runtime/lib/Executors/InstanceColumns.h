@@ -14,8 +14,8 @@
 
 namespace batchrt {
 
-/// Addresses of places in an image: here() is the address that the host writes
-/// to, there() the address that units see.
+/// Converts offsets in an image to addresses: here() returns the address that
+/// the host writes to, and there() the address that units see.
 struct ImagePlaces {
   char *staging;
   uint64_t address;
@@ -30,8 +30,8 @@ struct ImagePlaces {
   }
 };
 
-/// Places of the arguments and results of all instances on a device: a cell for
-/// each, plus a row for each tensor.
+/// Memory of the arguments and results of all instances on a device: a cell for
+/// each argument and result, plus a row for each tensor.
 class InstanceColumns {
 public:
   /// Creates no columns: on the host, the context points to arguments and
@@ -47,7 +47,7 @@ public:
   /// Writes the arguments of `host`, and the addresses of results.
   void write(const BatchContext &host, int64_t instances,
              const ImagePlaces &places, BatchContext &context) const;
-  /// Copies to `host` the results of the instances whose entry of `ends` is 0.
+  /// Copies to `host` the results of the instances whose entry in `ends` is 0.
   void readResults(const BatchContext &host, int64_t instances,
                    const int64_t *ends, const char *staging) const;
 

@@ -15,7 +15,7 @@ using namespace batchrt;
 void InstanceExecutor::prepareInstances() {
   batch.enter(MiniBatch::Cells::Addresses);
   batch.reset();
-  // Each input node determines the places of the nodes that are created from
+  // Each input node determines the positions of the nodes that are created from
   // it.
   const int64_t nodes = batch.forest().numNodes * (1 + info.nodeValues);
   batch.growNodes(nodes);

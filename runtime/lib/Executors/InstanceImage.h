@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Device memory of the units of a program of single instances. It is one piece,
-// in the order in which it is copied. Results that are tensors, and rows of
-// nodes, are not copied in:
+// laid out in the order in which it is copied. Results that are tensors, and
+// rows of nodes, are not copied in:
 //
 //   |<--------------------- in ---------------------->|
 //                      |<------------- out ------------------------->|

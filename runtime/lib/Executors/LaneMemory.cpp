@@ -168,7 +168,7 @@ void LaneMemory::write(char *staging, uint64_t address) const {
       entry.tops = places.there<char>(rows.tops);
       entry.stack = variable.stack ? places.there<char>(rows.stack) : nullptr;
       entry.depths = places.there<int64_t>(rows.depths);
-      // Masked blocks read tops of stacks that their lanes never wrote. On a
+      // In masked blocks, lanes read tops of stacks that they never wrote. On a
       // device, units set these tops to 0 themselves.
       if (!onDevice)
         std::memset(places.here<char>(rows.tops), 0,
@@ -178,7 +178,7 @@ void LaneMemory::write(char *staging, uint64_t address) const {
   }
 }
 
-/// Writes one step for each block. Runs change only the number of its tasks.
+/// Writes one step for each block. Runs change only the step's number of tasks.
 void LaneMemory::writeSteps(const Unit &unit, const ImagePlaces &places) const {
   const size_t blocks = info.blocks.size();
   std::fill_n(places.here<BatchStep>(unit.steps), 2 * blocks, BatchStep());

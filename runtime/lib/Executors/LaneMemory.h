@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Memory of the units of a lockstep program, in one piece. On the host, the
-// memory of each unit is in one place. No other unit writes its cache lines or
-// their neighbors:
+// Memory of the units of a lockstep program, in one piece. On the host, each
+// unit has one range of the memory. No other unit writes the cache lines of
+// that range or their neighbors:
 //
 //   lists of lanes, costs, states | counter of instances, ends |
 //   unit 0: steps, lanes, counts, tops, stacks | unit 1: ... | ...
@@ -115,7 +115,7 @@ private:
   // Counts are sums over the kernels of all blocks; bytes are maxima over
   // kernels, for one lane.
   size_t operands = 0, results = 0, scratchBytes = 0, resultBytes = 0;
-  size_t frameCells = 0; ///< blocks of all frames
+  size_t frameCells = 0; ///< number of blocks times number of frames
   int64_t numInstances = 0, numLanes = 0;
   int64_t capacity = -1; ///< maximum number of instances
   size_t stateCells = 0;

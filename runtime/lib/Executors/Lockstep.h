@@ -23,8 +23,8 @@ class Lockstep {
 public:
   Lockstep(const Descriptor &descriptor, const LockstepOptions &options);
 
-  /// Prepares a run of `numInstances` instances on `workers` workers; 0 for a
-  /// run on a device, which has its own memory.
+  /// Prepares a run of `numInstances` instances on `workers` workers.
+  /// `workers` is 0 for a run on a device, which has its own memory.
   void prepare(int64_t numInstances, int64_t workers);
   /// Sets the state machine that picks the next block. Its types are the
   /// program's blocks.
@@ -34,8 +34,8 @@ public:
   /// Sets the options of lanes, whose number must already be set.
   void applyOptions(BatchLanes &lanes, bool onDevice) const;
   const std::vector<int64_t> &blockCosts() const { return costs; }
-  /// Returns the table that a learned policy reads: cells of slots
-  /// (BlockPolicy.h).
+  /// Returns the hash table that a learned policy reads (makeStateTable() in
+  /// BlockPolicy.h).
   const std::vector<int64_t> &stateTable() const { return states; }
   /// Returns the lanes of each worker, for the context.
   BatchLanes **lanes() const { return memory.lanes(buffer.data()); }
@@ -48,9 +48,10 @@ public:
   int64_t instances() const { return numInstances; }
   /// Sets the outcome of a run, which stays in `staging` until the next run.
   void setOutcome(const LaneMemory &memory, char *staging);
-  /// Describes the failure of an instance; empty if it succeeded.
+  /// Returns a description of an instance's failure, or an empty string if the
+  /// instance succeeded.
   std::string describeEnd(int64_t instance) const;
-  /// Returns the same text and marks the instance as successful.
+  /// Returns the text of describeEnd() and marks the instance as successful.
   std::string takeEnd(int64_t instance);
   /// Empties the lanes of the host so that they take instances from a stream.
   /// `ready` counts the instances that wait for a lane.
@@ -58,12 +59,12 @@ public:
   /// Returns the counts of the last run.
   LockstepCounters counters() const;
   int64_t copiedBytes(const BlockInfo &block) const;
-  /// Sets whether later runs of the host's workers are traced. They are also
-  /// traced if their path is recorded.
+  /// Sets whether later runs of the host's workers are traced. Runs are also
+  /// traced if the path of the first worker is recorded.
   void setTraced(bool traced) { isTraced = traced; }
   /// Returns the steps that the lanes of each worker have run.
   const std::vector<UnitTrace> &traces() const { return traceList; }
-  /// Returns the trace of a worker, or null if it is not traced.
+  /// Returns the trace of a worker, or null if runs are not traced.
   void *traceOf(int64_t unit) const {
     return traceList.empty() ? nullptr : &traceList[unit];
   }

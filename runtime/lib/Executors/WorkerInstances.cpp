@@ -127,7 +127,8 @@ std::vector<StepTime> WorkerInstances::runTraced() {
       // Instances run one by one, or in sets, the last of which may be smaller.
       const int64_t left = batch.numInstances() - traces[u][i].ended;
       time.capacity = time.isShared ? std::min(info.capacity, left) : 1;
-      // The tasks of a kernel continue after a barrier within the kernel.
+      // After a barrier within a kernel, a step without new tasks continues the
+      // tasks of the previous step of the kernel.
       int64_t &run = runs[time.kernel];
       const bool continues = time.kernel >= 0 && time.count == 0;
       time.run = continues ? run - 1 : run++;

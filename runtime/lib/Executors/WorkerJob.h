@@ -27,7 +27,7 @@ struct WorkerJob {
   BatchContext *context;
   int64_t workers;
 
-  /// Calls the code on all workers, or only on worker 0.
+  /// Calls the executor code on all workers, or only on worker 0.
   void run(bool shared = true) {
     batch.workers.run(call, this, shared);
     checkLeft();

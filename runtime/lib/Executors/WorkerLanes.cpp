@@ -13,8 +13,8 @@
 using namespace batchrt;
 
 namespace {
-/// Job of a worker for a stream. Its lanes run while the stream has instances;
-/// then the worker waits for more.
+/// Job of a worker for a stream. The worker's lanes run while the stream has
+/// instances; then the worker waits for more.
 struct StreamJob {
   MiniBatch &batch;
   void (*execute)(BatchContext *, int64_t, int64_t);

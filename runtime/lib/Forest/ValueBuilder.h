@@ -36,14 +36,15 @@ public:
   void links(int64_t node);
   const Variant &variant(int64_t node) const { return *nodes[node].variant; }
 
-  /// Opens a scope of nodes, to which {"ref": i} refers.
+  /// Opens a scope: a list of nodes in which {"ref": i} refers to node i.
   int64_t openScope();
   void addToScope(int64_t scope, int64_t node);
   int64_t scopeSize(int64_t scope) const {
     return static_cast<int64_t>(scopes[scope].size());
   }
-  /// Adds a raw node that refers to node `index` of a scope, which must be of
-  /// the given ADT. `where` begins the message if it is not.
+  /// Adds a raw node that refers to node `index` of a scope. place() raises an
+  /// error that begins with `where` if that node does not exist or is not of
+  /// the given ADT.
   int64_t addReference(int64_t scope, int64_t index, int adt,
                        std::string where);
 

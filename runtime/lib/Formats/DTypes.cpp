@@ -79,7 +79,7 @@ double roundTo(double value, int bits, int least) {
   return std::ldexp(std::nearbyint(std::ldexp(value, -last)), last);
 }
 
-/// Returns the bits of a number that the format represents exactly.
+/// Returns the f16 bits of a number that f16 represents exactly.
 uint16_t doubleToHalf(double value) {
   uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value))

@@ -14,10 +14,11 @@
 
 namespace batchrt {
 
-/// Random values of any argument types: indices below 1000, small integers,
-/// floats and tensors uniform in [-1, 1), lists of 10 to 30 elements, and ADT
-/// values with 10 to 30 leaves that are distributed at random among the
-/// children of a node. Equal seeds give equal values on every host.
+/// Generates random values of argument types: indices below 1000, small
+/// integers, floats uniform in [-1, 1), and tensors of such integers or floats.
+/// Lists have 10 to 30 elements, and ADT values have 10 to 30 leaves. Each node
+/// distributes its leaves among its children at random. Equal seeds give equal
+/// values on every host.
 class RandomInputs {
 public:
   RandomInputs(const Descriptor &descriptor, uint64_t seed);

@@ -18,8 +18,8 @@ namespace batchrt {
 /// or with two of them, where the first stores the label. A bracket with k
 /// brackets becomes the variant with k fields of the ADT, or else the variant
 /// with one list of the ADT. A variant with an additional index field stores
-/// the label there: a numeric label as its value, and other labels as numbers
-/// in the order of first appearance, separate from words.
+/// the label there. A numeric label is stored as its value. Other labels are
+/// numbered in the order of first appearance, separately from words.
 class TreeReader {
 public:
   /// Raises an error if the ADT has none of these variants. `text` begins at

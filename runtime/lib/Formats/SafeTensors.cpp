@@ -101,7 +101,7 @@ bool isCount(const json &value) {
          value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX);
 }
 
-/// Range of the data of a tensor, from the end of the header.
+/// Byte range of a tensor's data, relative to the end of the header.
 struct Range {
   uint64_t begin, end;
   std::string name;

@@ -65,9 +65,9 @@ void ArenaRanges::grow() {
       part->listCapacity = endEntries += count;
     }
   }
-  // Growing sets the new addresses in the first part's context. It also sets
-  // that context's capacities to those of the whole arrays, which the part must
-  // not use.
+  // growNodes() and growList() set the new addresses in the first part's
+  // context. They also set that context's capacities to those of the whole
+  // arrays, which the part must not use.
   const int64_t nodes = first.nodeCapacity, entries = first.listCapacity;
   try {
     batch.growNodes(endNodes);

@@ -22,8 +22,8 @@ class ArenaRanges {
 public:
   explicit ArenaRanges(MiniBatch &batch) : batch(batch) {}
 
-  /// Begins a run of these parts. Each part gets a copy of the first part's
-  /// fields, and as much space as it needed in the last run.
+  /// Begins a run of `newParts`. Each part gets a copy of the first part's
+  /// context, and as much space as it needed in the last run.
   void begin(const std::vector<Part *> &newParts);
   /// Calls `body(part)` for each part, on all workers if `shared` is set. If
   /// several parts throw, rethrows the exception of the first one.
@@ -32,7 +32,8 @@ public:
   /// Reserves space for this many more nodes and entries of a part. Compiled
   /// code calls this while the part is inspected.
   void reserve(Part &part, int64_t nodes, int64_t entries);
-  /// Sets the nodes and entries of all parts in the first part's context.
+  /// Sets the total numbers of nodes and list entries of all parts in the first
+  /// part's context.
   void end();
 
 private:

@@ -133,7 +133,7 @@ void Inspector::begin() {
   batch.reset();
   ranges.begin(inspected);
   // The tasks of deferred kernels are numbered in separate parts, after all
-  // others.
+  // other parts.
   const auto count = static_cast<int64_t>(inspected.size());
   batch.reserveParts(defers ? 2 * count : count);
   for (int64_t p = count; defers && p < 2 * count; ++p)

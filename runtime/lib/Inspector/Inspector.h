@@ -37,7 +37,8 @@ public:
   /// Returns the number of recorded tasks that have not run, either of deferred
   /// kernels or of all other kernels.
   int64_t numTasks(bool deferred) const;
-  /// Makes only these tasks visible to plans, until hideTasks().
+  /// Makes visible to plans only the tasks that numTasks(deferred) counts,
+  /// until hideTasks().
   void showTasks(bool deferred);
   void hideTasks();
   /// Ends a flush: the tasks of kernels that are not deferred have run.
@@ -85,8 +86,8 @@ private:
   MiniBatch &batch;
   ArenaRanges ranges;
   std::vector<Part *> inspected; ///< parts with instances
-  /// The contexts of these parts, and if control flow waits, one more part for
-  /// the deferred tasks of each.
+  /// The contexts of these parts. If an inspection in rounds has deferred
+  /// kernels, one context for the deferred tasks of each part follows.
   std::vector<BatchContext *> list;
   bool separatePlans = false;
   std::deque<InstanceFibers> fibers; ///< indexed by part

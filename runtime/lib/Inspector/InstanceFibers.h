@@ -47,13 +47,14 @@ public:
 
   /// Suspends the running fiber until the next round.
   void wait();
-  /// Suspends the running fiber at least until another one stores a result.
+  /// Suspends the running fiber at least until another fiber stores a result.
   void awaitStore();
   void stored() { hasStored = true; }
   /// Runs code(part, frame, i) for each i below `count`. Each call except the
   /// last one has its own fiber. At the fiber limit of the instance, the next
-  /// branch waits until a branch of this fork ends; if no branch has a fiber,
-  /// it runs on the forking fiber. Returns false if a branch has failed.
+  /// branch waits until a branch of this fork ends. If no branch has a fiber,
+  /// the next branch runs on the forking fiber. Returns false if a branch has
+  /// failed.
   bool fork(BatchBranch code, int64_t *frame, int64_t count);
   /// Returns true if the running fiber is a branch.
   bool isBranch() const { return running->code; }

@@ -24,7 +24,7 @@ class InstanceFibers;
 
 /// Step of a worker that runs control flow itself: its share of `tasks` tasks
 /// of a kernel. If `tasks` is 0, the step continues the previous tasks. Kernel
-/// -1 is a barrier. For lanes: a block, and the number of lanes that run it.
+/// -1 is a barrier. For lanes, `kernel` is a block and `tasks` counts lanes.
 struct TracedTasks {
   std::chrono::steady_clock::time_point begin;
   int64_t kernel, tasks;

@@ -106,7 +106,7 @@ char *Buffer::reserve(size_t bytes, const char *what) {
 }
 
 char *Buffer::reserveAddresses(size_t bytes, const char *what) {
-  // Smaller buffers can be allocated as usual.
+  // Buffers of less than 1 GiB can be allocated as usual.
   if (bytes < size_t(1) << 30)
     return reserve(bytes, what);
   if (bytes <= size)
@@ -160,8 +160,8 @@ char *BumpArena::grow(BatchContext &context, size_t bytes) {
   if (next == chunks.size()) {
     size_t size =
         chunks.empty() ? least : std::min(most, chunks.back().capacity() * 2);
-    // With guard pages, each tensor ends at an inaccessible page, up to a
-    // limit.
+    // With guard pages, each tensor ends at an inaccessible page, up to a limit
+    // on the number of chunks.
     if (haveGuardPages() && chunks.size() < 1000)
       size = 0;
     Buffer chunk;

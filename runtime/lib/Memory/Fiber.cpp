@@ -110,9 +110,10 @@ struct Start {
 };
 char finished;
 
-// The two switches of a fiber. enterStack() calls `entry` on the stack.
-// switchTo() resumes another stack at the point where it was left. Both return
-// when another stack switches back, and return that stack and its message.
+// The two functions that switch stacks. enterStack() calls `entry` on the
+// stack. switchTo() resumes another stack at the point where it was left. Both
+// return when another stack switches back, and return that stack and its
+// message.
 struct Arrival {
   void *from;
   void *message;

@@ -34,8 +34,8 @@ static const char *const aliases[][2] = {
 };
 
 /// Returns true for features that generated code uses and the Linux kernel
-/// lists. Other names in a target (tuning flags, features for the kernel only)
-/// do not matter here.
+/// lists. Other names in a target (tuning flags, features for the Linux kernel
+/// only) do not matter here.
 static bool matters(const std::string &feature) {
   static const char *const prefixes[] = {
       "avx",    "sse",      "ssse3", "fma",   "f16c", "bmi",  "lzcnt",

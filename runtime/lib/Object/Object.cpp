@@ -68,7 +68,8 @@ static void checkArchitecture(const std::string &path) {
 
 CompiledObject CompiledObject::open(const std::string &path) {
   checkSeal(path);
-  // The loader would search for a bare name in the library path instead.
+  // For a bare name, the loader would search the library path instead of the
+  // current folder.
   std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   checkArchitecture(path);
   CompiledObject result;

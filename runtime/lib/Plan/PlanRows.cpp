@@ -21,14 +21,15 @@ using namespace batchrt;
 
 static constexpr int32_t kLiveOut = HeldRows::liveOut;
 
-/// Returns true if a result is an operand of its table with a slice inserted.
+/// Returns true if a result is an operand in the same table with a slice
+/// inserted.
 static bool isInserted(const KernelInfo &kernel, const ResultInfo &result) {
   return result.inPlace >= 0 &&
          kernel.operands[result.inPlace].table == result.table &&
          !kernel.operands[result.inPlace].ragged;
 }
 
-/// Used in place of an owner for rows that no task may write to.
+/// The value of `roots` for tasks whose rows no other task may write to.
 static constexpr int32_t kShared = -2;
 
 PlanRows::PlanRows(const Descriptor &descriptor)
@@ -51,7 +52,7 @@ PlanRows::PlanRows(const Descriptor &descriptor)
               "' has different numbers of results in "
               "the tables of one group");
     }
-    // The results in one group are inserted together or not at all.
+    // The results of a kernel in one group are all inserted, or none is.
     for (GroupUse &use : uses) {
       if (static_cast<int64_t>(use.inserts.size()) != use.results)
         use.inserts.clear();
@@ -177,9 +178,9 @@ void PlanRows::keepResults(const TaskOrder &order, Tables &tables,
                      });
 }
 
-/// Keeps the rows of the tasks that `handles` refer to, in held groups. Results
-/// of branches may be numbers that are not handles. At worst, these keep
-/// additional rows. Results of deferred tasks do not exist yet.
+/// Keeps the rows of the tasks that `handles` refer to, in groups with held
+/// rows. Results of branches may be numbers instead of handles. At worst, such
+/// numbers keep additional rows. Results of deferred tasks do not exist yet.
 void PlanRows::keep(const std::vector<int64_t> &handles, Tables &tables,
                     int32_t epoch) {
   for (int64_t handle : handles) {
@@ -270,7 +271,7 @@ void PlanRows::placeInserts(const TaskOrder &order, Tables &tables) {
           root < 0 ? static_cast<int32_t>(owner - part.begin) : root;
     });
   }
-  // The rows are in use until the last read of the last of these tasks.
+  // The rows of an owner stay in use until the last read of any result in them.
   for (auto s = sequence.rbegin(); s != sequence.rend(); ++s)
     forEachInsert(*s, [&](PartReads &part, const GroupUse &use, int64_t task,
                           const int64_t *) {
@@ -281,8 +282,8 @@ void PlanRows::placeInserts(const TaskOrder &order, Tables &tables) {
 }
 
 /// Sorts the tasks of each step by the last epoch that reads their rows in the
-/// step's first pool. The sort is stable. It takes linear time unless few tasks
-/// have many different epochs.
+/// step's first group whose rows are freed. The sort is stable. It takes linear
+/// time unless few tasks have many different epochs.
 void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
                               int64_t number) {
   TaskOrder::Part &part = order.part(number);
@@ -299,7 +300,7 @@ void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
       continue;
     const int32_t *lastReads = &own.at(use->group, own.begin);
     const TaskQueue &queue = part.queues[step.kernel];
-    // Live-out rows come last, as if read in an epoch after all others.
+    // Live-out rows come last, as if read in an epoch after all other epochs.
     const int32_t first = epochs[places[s].step];
     const int64_t plan = schedule.steps()[places[s].step].plan;
     const int32_t lastStep =
@@ -333,8 +334,8 @@ void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
 // Slots
 //===----------------------------------------------------------------------===//
 
-/// Allocates the rows of a step and determines when each becomes free again: in
-/// this plan, or when a later plan releases it.
+/// Allocates the rows of a step and determines when each row becomes free
+/// again: in this plan, or when a later plan releases it.
 int64_t PlanRows::takeRows(const TaskOrder &order, Tables &tables, int64_t s,
                            const GroupUse &use) {
   const DepthStep &step = order.schedule().steps()[s];
@@ -405,9 +406,9 @@ void PlanRows::fillSlots(const TaskOrder &order, Tables &tables,
     fillStep(order, tables, number, s, /*inserts=*/true);
 }
 
-/// Fills in the slots of a part's step: in the groups where it takes rows, or
-/// if `inserts` is true, in the groups where it inserts. Groups with inserts
-/// must be filled in last.
+/// Fills in the slots of a part's step in the groups where the step takes rows
+/// or, if `inserts` is true, where the step inserts. Groups with inserts must
+/// be filled in last.
 void PlanRows::fillStep(const TaskOrder &order, Tables &tables, int64_t number,
                         int64_t s, bool inserts) const {
   const TaskOrder::Part &part = order.part(number);
@@ -415,7 +416,7 @@ void PlanRows::fillStep(const TaskOrder &order, Tables &tables, int64_t number,
   const DepthStep &step = part.sorter.steps()[s];
   const TaskQueue &queue = part.queues[step.kernel];
   const int32_t *records = part.sorter.order() + step.begin;
-  // Tasks of earlier parts in the same batch.
+  // Number of tasks of earlier parts in the same batch.
   const int64_t before =
       places[s].begin - order.schedule().steps()[places[s].step].begin;
   const int64_t *words = queue.records;

@@ -25,7 +25,7 @@ void PlanSteps::build(const TaskOrder &order, const PlanRows &rows,
   reserveScratch();
 }
 
-/// Lays out the operands and results of all steps, kernel after kernel.
+/// Lays out the operands and results of all steps, kernel by kernel.
 void PlanSteps::makeLists(const TaskOrder &order, const PlanRows &rows,
                           const IndexArrays &arrays, const Tables &tables) {
   const DepthScheduler &schedule = order.schedule();
@@ -40,7 +40,7 @@ void PlanSteps::makeLists(const TaskOrder &order, const PlanRows &rows,
   operands.resize(std::max(operands.size(), numOperands));
   results.resize(std::max(results.size(), numResults));
   for (size_t k = 0; k < stepLists.size(); ++k) {
-    // Without steps of any kernel, the lists have no memory.
+    // If no kernel has steps, the lists have no memory.
     if (schedule.kernelSteps(k) == schedule.kernelSteps(k + 1))
       continue;
     const KernelInfo &kernel = descriptor.kernels[k];

@@ -13,7 +13,7 @@ using namespace batchrt;
 
 static constexpr int64_t kPageBits = 8;
 static_assert(SlotMap::pagePlaces == 1 << kPageBits);
-/// The last use of pinned pages: after all plans.
+/// The last use of pinned pages, which is after all plans.
 static constexpr int64_t kPinned = INT64_MAX;
 /// Removal starts at twice this number of pages.
 static constexpr int64_t kFewPages = 4;
@@ -49,7 +49,7 @@ SlotMap::Page &SlotMap::insert(const Page &page) {
       return entry = page;
 }
 
-/// Returns the page with a number. Creates it if there is none.
+/// Returns the page with this number. Creates it if it does not exist.
 SlotMap::Page &SlotMap::open(int64_t number) {
   if (Page *page = find(number))
     return *page;

@@ -83,8 +83,8 @@ Difference batchrt::compareOutputs(const std::vector<Output> &outputs,
         if (isFloat(a.type)) {
           error = relativeError(loadDouble(a.type, a.data.data(), atA),
                                 loadDouble(b.type, b.data.data(), atB), rms);
-          // Without a tolerance, compare the values directly, because the
-          // quotient can be 0 although they differ.
+          // Without a tolerance, compare the values directly: the quotient can
+          // be 0 although the values differ.
           differs = tolerance ? error > *tolerance
                               : !equal(loadDouble(a.type, a.data.data(), atA),
                                        loadDouble(b.type, b.data.data(), atB));

@@ -73,7 +73,7 @@ OutputCollector::OutputCollector(const Descriptor &descriptor)
         list.back().rowShape.erase(list.back().rowShape.begin());
       continue;
     }
-    // One output per field name, unless its types differ.
+    // One output per field name, unless fields of this name differ in type.
     std::map<std::string, std::string> types;
     std::set<std::string> mixed;
     auto each = [&](auto body) {
@@ -129,7 +129,7 @@ void OutputCollector::append(int number, const Session &session,
                              const Type &type, int64_t cell) {
   if (type.kind == Type::List) {
     const int64_t *pool = session.context().listPool + listFirst(cell);
-    // The recursion is as deep as the type.
+    // The recursion is as deep as the nesting of lists in the type.
     for (int64_t i = 0; i < listLength(cell); ++i)
       append(number, session, type.element(), pool[i]);
     return;
@@ -138,7 +138,7 @@ void OutputCollector::append(int number, const Session &session,
   ++list[number].offsets.back();
 }
 
-/// Appends rows of a result. Another result specifies their number.
+/// Appends rows of a result. Another result contains the number of rows.
 void OutputCollector::appendRows(size_t result, const Session &session,
                                  int64_t instance) {
   const Field &field = descriptor.results[result];

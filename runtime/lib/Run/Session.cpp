@@ -90,7 +90,7 @@ static auto runChecked(MiniBatch &batch, Executor &executor, Run run) {
     batch.setProgress(batch.numInstances(), batch.progress().flushes);
     if (!batch.indexError.place)
       return result;
-    // Instances that reached a limit would reach it again.
+    // Do not check instances that reached a limit: they would reach it again.
     std::vector<int64_t> ended;
     for (int64_t i = 0; i < batch.numInstances(); ++i)
       if (executor.failure(i).empty())

@@ -128,10 +128,10 @@ private:
 
   const LanePaths &program;
   const int64_t lowCost;
-  size_t next = 0; ///< instance
+  size_t next = 0; ///< next instance to begin
   State state;
   std::vector<std::vector<Place>> waiting; ///< indexed by block
-  std::vector<int64_t> laneCosts;          ///< indexed by block, over lanes
+  std::vector<int64_t> laneCosts;          ///< total per block, over lanes
 };
 
 class BlockLearner {
@@ -211,7 +211,7 @@ private:
       steps.push_back({state, block, -waste * program.costs[block] / highest});
       run.run(block);
     }
-    // Update the last step first, so earlier steps use its new value.
+    // Update from the last step to the first, so steps use updated values.
     const int64_t count = static_cast<int64_t>(steps.size());
     for (int64_t i = count; i-- > 0;) {
       int64_t end = std::min<int64_t>(i + options.steps, count);

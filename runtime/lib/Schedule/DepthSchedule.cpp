@@ -22,8 +22,9 @@ static T *growTo(std::vector<T> &vector, int64_t size) {
   return vector.data();
 }
 
-/// Adds an element, which the caller fills in place. An element of push_back()
-/// would be written in words and immediately read in vectors, which stalls.
+/// Adds an element, which the caller fills in place. push_back() would write
+/// the element in words and immediately read it in vectors, which stalls the
+/// CPU.
 template <class T>
 static T &addTo(std::vector<T> &vector) {
   vector.emplace_back();
@@ -74,7 +75,7 @@ void DepthSorter::run(const TaskQueue *queues, int64_t numKernels) {
 }
 
 /// Sorts tasks whose depths are all below `shallow`. This is the usual case,
-/// and saves one pass. Returns false if a depth is not below it.
+/// and saves one pass. Returns false if a depth is not below `shallow`.
 bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
                               int32_t *order, int64_t begin) {
   constexpr uint64_t shallow = 512;
@@ -83,8 +84,8 @@ bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
   if (depthCounts.empty())
     depthCounts.resize(shallow);
   int32_t *next = depthCounts.data();
-  // Use local copies: otherwise, the stores would force the loops to reload
-  // them.
+  // Use local copies of fields. Otherwise, the stores would force the loops to
+  // reload the fields.
   const int64_t *records = queue.records;
   const int64_t count = queue.count, recordCells = queue.recordCells;
   auto depthOf = [=](int64_t i) {
@@ -246,7 +247,8 @@ int64_t DepthScheduler::joinKernel(bool constant, int64_t kernel, int64_t plan,
     }
     return begin;
   }
-  // The number of places of a part is its progress.
+  // A part has a place for each of its steps so far, so the number of its
+  // places is the index of its next step.
   auto next = [&](int64_t part) -> const DepthStep * {
     size_t step = placesOf[part].size();
     return static_cast<int64_t>(step) < parts[part]->kernelSteps(kernel + 1)
@@ -295,7 +297,8 @@ void DepthScheduler::orderSteps(const TaskQueue *queues, int64_t numKernels,
     int64_t range = most - least + 1;
     auto begin = runOrder.begin() + first;
     if (range > 4 * count + 1024) {
-      // Steps are numbered kernel after kernel, so the number breaks ties.
+      // Steps are numbered kernel by kernel, so equal depths are in the order
+      // of kernels.
       std::sort(begin, runOrder.end(), [&](int32_t a, int32_t b) {
         if (stepList[a].depth != stepList[b].depth)
           return stepList[a].depth < stepList[b].depth;

@@ -11,8 +11,8 @@ using namespace batchrt;
 
 void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
   tasks = &graph;
-  // Only these sets of facts have specialized code; all others use the code for
-  // AllFacts.
+  // Only these sets of facts have specialized code; all other sets use the code
+  // for AllFacts.
   const unsigned sets[] = {OnlyReady,          Ratios, Ratios | Cycles,
                            Ratios | Urgencies, Depths, Chains};
   bool ownCode =
@@ -155,7 +155,7 @@ void FrontierPlan::findDepths() {
 
 void FrontierPlan::findUrgencies() {
   // Maximum urgency. Its sum over the largest possible number of tasks is
-  // finite. Tasks farther from the end are all equally urgent.
+  // finite. Tasks that reach this maximum are all equally urgent.
   constexpr double most = 1e290;
   const int32_t *begin = tasks->operandBegin.data();
   const int32_t *operands = tasks->operands.data();
@@ -177,7 +177,7 @@ void FrontierPlan::findUrgencies() {
 void FrontierPlan::findChains() {
   const int32_t size = tasks->size(), numTypes = tasks->numTypes;
   chain.resize(size);
-  // For each task: the longest chain of every type below it. Rows consist of
+  // For each task: the longest chain of every type below it. Rows are padded to
   // whole vectors.
   const int32_t width = (numTypes + 3) / 4 * 4;
   rows.assign(static_cast<size_t>(size) * width, 0);
@@ -299,7 +299,7 @@ inline void Frontier::addSuccessor(int32_t task, int32_t type) {
 double Frontier::urgency(int32_t type) const {
   double after = 0;
   for (int32_t next = 0; next < numTypes(); ++next) {
-    // The batch of the type itself has run all its ready tasks.
+    // The batch of `type` has run all ready tasks of this type.
     double sum = next == type ? 0 : urgencies[next];
     if (type < successorTypes && next < successorTypes)
       sum += successors[type * successorTypes + next];

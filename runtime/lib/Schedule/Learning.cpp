@@ -91,8 +91,8 @@ private:
     frontier.start(plan);
     while (!frontier.done()) {
       if (int32_t type = pickSufficient(frontier); type >= 0) {
-        // The ratio of such a batch is 1. Its reward is credited to the
-        // previous choice.
+        // The ratio of a batch of a sufficient type is 1. Its reward is
+        // credited to the previous choice.
         if (!steps.empty())
           steps.back().reward += -1 + options.ratioWeight;
         frontier.commit(type);
@@ -108,7 +108,7 @@ private:
       steps.push_back({number, type, -1 + options.ratioWeight * ratio});
       frontier.commit(type);
     }
-    // Update the last step first, so earlier steps use its new value.
+    // Update from the last step to the first, so steps use updated values.
     const int64_t count = static_cast<int64_t>(steps.size());
     for (int64_t i = count; i-- > 0;) {
       int64_t end = std::min<int64_t>(i + options.steps, count);
@@ -180,8 +180,7 @@ private:
   StateIndex states;
   // The ready types, by state.
   std::vector<std::vector<int32_t>> ready;
-  std::vector<double> values; ///< for each state and type: numTypes values for
-                              ///< each state
+  std::vector<double> values; ///< for each state, a value for each type
 
   const StateMachine untrained;
   Learned bestSoFar;

@@ -62,11 +62,11 @@ Found batchrt::searchBeam(const TaskGraph &graph, int32_t width) {
   struct Choice {
     size_t from;
     int32_t type;
-    int32_t bound;     ///< bound on the batches after it
-    int32_t remaining; ///< tasks after it
+    int32_t bound;     ///< lower bound on the batches after this batch
+    int32_t remaining; ///< number of tasks after this batch
     uint64_t hash;     ///< hash of the tasks that ran
   };
-  // Origins of the frontiers of each step, to trace back the result.
+  // Choices that led to the frontiers of each step, to trace back the result.
   std::vector<std::vector<Choice>> steps;
   std::vector<Frontier> beam(1), next;
   beam[0].start(plan);

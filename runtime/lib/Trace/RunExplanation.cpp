@@ -149,8 +149,8 @@ void RunExplanation::collectTasks(const std::vector<TaskPicture::Task> &tasks) {
           std::swap(a, b);
         leader[b] = a;
       }
-  std::map<int64_t, int64_t> sizes; // indexed by the recorded numbers of
-                                    // leaders
+  std::map<int64_t, int64_t> sizes; // keyed by `recorded` of each group's
+                                    // leader
   for (int64_t t = 0; t < size; ++t)
     if (!isConstant(t))
       ++sizes[tasks[find(t)].recorded];

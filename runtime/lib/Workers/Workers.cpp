@@ -74,14 +74,14 @@ void WaitWord::advance() {
 #endif
 }
 
-// The scheduler tends to wake a thread next to its waker, and takes
+// The scheduler tends to wake a thread near the thread that wakes it, and takes
 // milliseconds to separate two threads that wait for each other. If there are
 // enough cores, each worker therefore has its own core. The caller of run()
-// moves to another core if it is on one of these.
+// moves to another core if it is on one of these cores.
 
 #ifdef __linux__
-/// Returns a core for each worker except worker 0, other than this thread's
-/// core. Returns no cores if there are too few.
+/// Returns a core for each worker except worker 0. None of them is this
+/// thread's core. Returns no cores if there are too few.
 static std::vector<int> chooseCores(int count) {
   std::vector<int> cores;
   cpu_set_t allowed;
@@ -258,15 +258,15 @@ void WorkerPool::loop(int worker) {
 }
 
 /// Waits until all workers have finished. A worker that leaves its job early
-/// finishes while others may still reach a barrier. It must wait at that
-/// barrier with them, and then they must also leave.
+/// finishes while other workers may still reach a barrier. It must wait at that
+/// barrier with the others, and then all of them must leave their jobs.
 void WorkerPool::waitForEnd() {
   do
     waitForAll(ends);
   while (!allEnd);
 }
 
-/// Waits for all workers. Returns false if all must leave.
+/// Waits for all workers. Returns false if all must leave their jobs.
 bool WorkerPool::waitForAll(int arrival) {
   uint32_t now = generation.load();
   const int all =

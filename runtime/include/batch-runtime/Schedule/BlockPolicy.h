@@ -28,13 +28,13 @@ struct LanePaths {
 };
 
 /// A block has low cost if it costs less than the maximum cost divided by this
-/// number. Blocks of low cost run first, in program order; states describe the
-/// others.
+/// number. Blocks of low cost run first, in program order; states describe only
+/// the other blocks.
 constexpr int64_t lowCostShare = 64;
 int64_t lowCostBelow(const std::vector<int64_t> &costs);
 
-/// The hash of a state starts at this factor and is never 0. Each item sets
-/// `hash = (hash ^ item) * stateHashFactor`.
+/// The hash of a state starts at this factor. Each item of the state sets
+/// `hash = (hash ^ item) * stateHashFactor`. The final hash is never 0.
 constexpr uint64_t stateHashFactor = 0x9e3779b97f4a7c15;
 int64_t hashOf(const State &state);
 /// Returns a state machine as a hash table. Bits 32 and up of a state's hash

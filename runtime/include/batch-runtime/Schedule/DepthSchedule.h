@@ -7,10 +7,10 @@
 //
 // The depth policy: all tasks of one kernel with equal phase and depth run
 // together, with batches in the order (phase, depth, kernel). The tasks may be
-// in several parts, which workers sort independently. Takes time linear in the
-// number of tasks, and allocates nothing once its arrays are as large as the
-// largest run needs. Independent of the IR, so the runtime and the compiler can
-// link it.
+// in several parts, which workers sort independently. Scheduling takes time
+// linear in the number of tasks. It allocates nothing once its arrays are as
+// large as the largest run needs. Independent of the IR, so the runtime and the
+// compiler can link it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +55,7 @@ struct DepthStep {
   int64_t plan = 0; ///< number of its plan in a schedule
 };
 
-/// The tasks of one part by kernel and depth.
+/// Sorts the tasks of one part by kernel and depth.
 class DepthSorter {
 public:
   /// Sorts all queues, which belong to kernels 0 ... numKernels-1.
@@ -66,9 +66,9 @@ public:
   const int32_t *order() const { return orders.data(); }
   /// Returns the same array, for callers that reorder the records of a step.
   int32_t *order() { return orders.data(); }
-  /// Returns the steps, kernel after kernel, and within a kernel by depth. The
-  /// steps of kernel k are [kernelSteps(k), kernelSteps(k+1)). The records of a
-  /// step are order()[begin ... begin+count).
+  /// Returns the steps, sorted by kernel and then by depth. The steps of kernel
+  /// k are [kernelSteps(k), kernelSteps(k+1)). The records of a step are
+  /// order()[begin ... begin+count).
   const std::vector<DepthStep> &steps() const { return stepList; }
   int64_t kernelSteps(int64_t kernel) const { return stepBegins[kernel]; }
   /// Returns the size in bytes of all arrays.
@@ -90,8 +90,8 @@ private:
 
 /// The schedule of all parts. In every batch, the tasks of a part come before
 /// those of the next part, so the schedule equals that of all tasks in one
-/// queue. It may also consist of several plans with the same number of parts
-/// each. The steps of different plans are independent.
+/// queue. The schedule may also consist of several plans with the same number
+/// of parts each. The steps of different plans are independent.
 class DepthScheduler {
 public:
   /// Computes the schedule. `queues` specifies the phases of the kernels and
@@ -101,22 +101,21 @@ public:
            const DepthSorter *const *parts, int64_t numParts,
            int64_t plans = 1);
 
-  /// Returns all steps, kernel after kernel, within a kernel plan after plan,
-  /// and within a plan by depth.
+  /// Returns all steps, sorted by kernel, then by plan, and then by depth.
   const std::vector<DepthStep> &steps() const { return stepList; }
   int64_t kernelSteps(int64_t kernel) const {
     return stepBegins[kernel * numPlans];
   }
   /// Returns the position of a kernel's first task.
   int64_t kernelBegin(int64_t kernel) const { return begins[kernel]; }
-  /// Returns the steps in the order in which they run, as positions in steps(),
-  /// plan after plan. The steps of plan i are [planBegin(i), planBegin(i+1)).
+  /// Returns the steps in the order in which they run, plan by plan, as indices
+  /// in steps(). The steps of plan i are [planBegin(i), planBegin(i+1)).
   const std::vector<int32_t> &sequence() const { return runOrder; }
   int64_t planBegin(int64_t plan) const { return planBegins[plan]; }
   int64_t plans() const { return numPlans; }
 
-  /// Position of a part's step in the schedule: the step that contains it, and
-  /// the number of its first task among all tasks.
+  /// Position of a part's step in the schedule: the number of the schedule's
+  /// step that contains it, and the position of its first task among all tasks.
   struct Place {
     int64_t step, begin;
   };

@@ -39,15 +39,16 @@ enum FrontierFacts : unsigned {
   AllFacts = Ratios | Cycles | Depths | Urgencies | Chains,
 };
 
-/// The facts of a graph before any task runs. The next graph reuses its memory.
+/// The facts of a graph before any task runs. The memory is reused for the next
+/// graph.
 class FrontierPlan {
 public:
   /// `graph` must live as long as frontiers of this plan are used.
   void compute(const TaskGraph &graph, unsigned facts);
 
   const TaskGraph &graph() const { return *tasks; }
-  /// Returns the position of the first task of each type if tasks are sorted by
-  /// type.
+  /// Returns, for each type, the position of its first task when all tasks are
+  /// sorted by type.
   const std::vector<int32_t> &typeBegins() const { return typeBegin; }
   /// Returns the number of reads of a task's results.
   int32_t readers(int32_t task) const {
@@ -98,12 +99,12 @@ private:
   std::vector<int32_t> independent; ///< for each type: number of tasks whose
                                     ///< sameType is 0
   /// For each type: the types on a cycle with it, in the graph where all tasks
-  /// of a type are one node. Types from 64 on have none, so their tasks count
-  /// as waiting only for the tasks that they read.
+  /// of a type are one node. For types from 64 on, the set is empty, so their
+  /// tasks count as waiting only for the tasks that they read.
   std::vector<uint64_t> onCycle;
   static constexpr int32_t counterColumns = 65; ///< the last column is for
                                                 ///< types from 64 on
-  std::vector<int8_t> counterNumbers;           ///< cycleCounter()
+  std::vector<int8_t> counterNumbers;           ///< see cycleCounter()
   std::vector<int8_t> numOnCycle;               ///< indexed by type
   /// For each task, and each type on a cycle with the task's type: the number
   /// of operands through which the task waits for that type. The counters of a
@@ -124,8 +125,8 @@ private:
 
 class Frontier {
 public:
-  /// Starts before any task has run. Tracks the facts of the plan, or only some
-  /// of them.
+  /// Starts a schedule in which no task has run yet. Tracks the facts of the
+  /// plan, or only some of them.
   void start(const FrontierPlan &plan) { start(plan, plan.facts); }
   void start(const FrontierPlan &plan, unsigned facts);
 

@@ -41,7 +41,7 @@ struct LearningOptions {
   double explore = 0.5, exploreLast = 0.02;
   /// A learned policy replaces an earlier one only if the number of batches
   /// that it saves is at least this many standard deviations. A policy that
-  /// fits these graphs by chance does not fit others.
+  /// fits these graphs by chance does not fit other graphs.
   double deviations = 2;
 };
 

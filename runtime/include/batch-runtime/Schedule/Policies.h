@@ -27,10 +27,10 @@ namespace batchrt {
 int32_t pickSufficient(const Frontier &frontier);
 /// Returns the type with the greatest ratio of Eq. 1: its ready tasks divided
 /// by its tasks that do not wait for a task of that type. Among equal ratios,
-/// the lower type wins.
+/// the type with the lower number wins.
 int32_t pickByRatio(const Frontier &frontier);
 /// Returns the type with ready tasks whose remaining tasks have the lowest mean
-/// depth. Among equal means, the lower type wins.
+/// depth. Among equal means, the type with the lower number wins.
 int32_t pickByDepth(const Frontier &frontier);
 
 /// Schedules task graphs by policies. Reuses its memory for the next schedule,

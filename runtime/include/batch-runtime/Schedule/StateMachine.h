@@ -39,10 +39,11 @@ const char *name(Encoding encoding);
 /// sufficient condition.
 unsigned neededFacts(Encoding encoding);
 
-/// A state: numbers of types, and for some encodings one more number.
+/// A state: the numbers of types, followed by one more number in some
+/// encodings.
 using State = std::vector<uint16_t>;
-/// Sets `state` to the state of a frontier. Among equal counts, the lower type
-/// is first.
+/// Sets `state` to the state of a frontier. Among equal counts, the type with
+/// the lower number is first.
 void encode(const Frontier &frontier, Encoding encoding, State &state);
 
 /// Returns true if the last number of a state repeats one of its types.
@@ -92,16 +93,16 @@ public:
     int32_t number = index.find(state);
     return number < 0 ? -1 : actions[number];
   }
-  /// Sets the next type of a state. `type` must be one of its types.
+  /// Sets the next type of a state. `type` must be one of the state's types.
   void set(const State &state, int32_t type);
 
-  /// Renumbers the types as in a program, which may have additional types. If
-  /// the program lacks a type, returns an error and changes nothing; otherwise
-  /// returns an empty string.
+  /// Renumbers the types of the state machine as in a program, which may have
+  /// additional types. If the program lacks a type, returns an error and
+  /// changes nothing; otherwise returns an empty string.
   std::string renumber(const std::vector<std::string> &program);
 
-  /// Returns a text (docs/reference/formats.md), which is the same for equal
-  /// state machines.
+  /// Returns the text of the state machine (docs/reference/formats.md). Equal
+  /// state machines have the same text.
   std::string print() const;
   /// Reads a state machine from its text. On failure, returns "FILE:LINE:
   /// error" and changes nothing; otherwise returns an empty string.

@@ -55,7 +55,7 @@ struct Batch {
 };
 
 struct Schedule {
-  /// Tasks, type after type, and within a type in the order in which they run.
+  /// Tasks, sorted by type, and within a type in the order in which they run.
   std::vector<int32_t> order;
   /// Batches in the order in which they run.
   std::vector<Batch> batches;

@@ -12,15 +12,16 @@
 
 namespace batchrt {
 
-/// Drops batches whose tasks can all run in later ones. Policies run a task as
-/// soon as its type is due, although many tasks could wait for a later batch of
-/// the type. A sweep from the last batch to the first runs every task as late
-/// as possible and drops batches that no task needs. Takes linear time, and
-/// allocates nothing once its arrays are as large as the largest graph needs.
+/// Drops batches whose tasks can all run in later batches. Policies run a ready
+/// task as soon as they pick its type, although many tasks could wait for a
+/// later batch of the type. A sweep from the last batch to the first runs every
+/// task as late as possible and drops batches that no task needs. Takes linear
+/// time, and allocates nothing once its arrays are as large as the largest
+/// graph needs.
 class Trimmer {
 public:
-  /// Trims a schedule of the plan's graph. A batch may be all ready tasks of
-  /// its type, or some of them.
+  /// Trims a schedule of the plan's graph. A batch may consist of all ready
+  /// tasks of its type, or of some of them.
   void run(const FrontierPlan &plan, Schedule &schedule);
   /// Returns the size in bytes of all arrays.
   size_t bytes() const;
@@ -31,7 +32,7 @@ private:
                                   ///< have not run
   std::vector<int32_t> readers;   ///< for each task: number of its readers that
                                   ///< have not run
-  /// `order` has the tasks, type after type, and the tasks of a type from the
+  /// `order` has the tasks, sorted by type, and the tasks of each type from the
   /// last to the first. For each type, the tasks in [ran, end of the type) have
   /// run, and those in [next, ran) can run next.
   std::vector<int32_t> order, ran, next;
