@@ -25,8 +25,8 @@ void toy::ToyDialect::initialize() {
       >();
 }
 
-/// Builds the batched form, which computes rows, from ops that every later pass
-/// supports.
+/// Builds the batched form, which computes the rows of all tasks. Uses only ops
+/// that every later pass supports.
 LogicalResult toy::SwishOp::buildBatched(OpBuilder &builder,
                                          ValueRange operands,
                                          ArrayRef<bool> batched, Value tasks,

@@ -73,8 +73,8 @@ static void run(const char *object) {
   BatchSession *session;
   check(batchSessionMake(model, parameters, &options, &session));
 
-  // (1 1), 3 and ((1 1) 2). Children come before their parents. Variants are
-  // numbered as in the module: leaf(word), node(left, right).
+  // The trees (1 1), 3 and ((1 1) 2). Children precede their parents. Variants
+  // are numbered as in the module: leaf(word), node(left, right).
   enum { LEAF, NODE };
   const int32_t variants[] = {LEAF, LEAF, NODE, LEAF, LEAF,
                               LEAF, NODE, LEAF, NODE};

@@ -90,7 +90,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %nodes, %count : !nodes, i32
   }
 
-  // Returns the children after (x, h), and the number of all children with `before` earlier ones.
+  // Returns the children after (x, h), and the number of all children, of which `before` are earlier.
   func.func private @siblings(
       %x: !vec, %h: !vec, %ha: !vec, %depth: i32, %before: i32, %W_a: !pair, %b_a: !vec,
       %W_f: !pair, %b_f: !vec, %W_p: !pair, %W_o: !mat, %v_a: !vec, %v_f: !vec,

@@ -64,7 +64,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 3797 : index}} {
     return %y, %next : !vec, !vec
   }
 
-  // The position of the largest logit (the first if several are largest).
+  // Returns the first position of the largest logit.
   func.func private @argmax(%logits: !logits) -> i32 {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !logits) outs(%low : !scalar)

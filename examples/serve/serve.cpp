@@ -10,7 +10,7 @@
 // outputs as JSON or "error: MESSAGE". Each thread takes all pending requests
 // as one mini-batch, so batches grow with the load. A request has a limit of
 // bytes and a limit of steps. A request that exceeds a limit gets an error, and
-// the others of its mini-batch get their answers.
+// the other requests of its mini-batch get their answers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,7 +79,7 @@ private:
     return true;
   }
 
-  /// Waits for a request and takes all pending ones. Immediately answers
+  /// Waits for a request and takes all pending requests. Immediately answers
   /// requests that are too long.
   std::vector<Request> take() {
     std::lock_guard<std::mutex> guard(inputLock);

@@ -72,7 +72,7 @@ private:
   int64_t count;
   std::vector<OrderedVariant> variants;
   std::vector<OrderedType> types;
-  std::vector<int64_t> rows;   ///< row of each node among those of its variant
+  std::vector<int64_t> rows;   ///< row of each node in its variant's fields
   std::vector<int32_t> states; ///< isNew, isOpen, or the instance of the node
   std::vector<bool> isChild;
   std::vector<Open> stack;

@@ -28,7 +28,8 @@
 namespace nb = nanobind;
 using namespace batch::python;
 
-/// Maximum depth of nested nodes, because views can create nodes without end.
+/// Maximum depth of nested nodes. A limit is necessary because views can create
+/// nodes without end.
 static constexpr size_t mostOpen = 1 << 22;
 /// Maximum number of nodes of an instance in types without sharing. Memory
 /// suffices for more, but a few objects with many paths through them would make
@@ -100,8 +101,8 @@ private:
 struct Reader {
   enum Form { None, Tuple, Fields, View };
 
-  /// Reads an attribute. An attribute with a slot is read at an offset, and
-  /// others by name.
+  /// Reads an attribute: at an offset if the class has a slot for it, otherwise
+  /// by name.
   struct Getter {
     nb::object name;
     Py_ssize_t place = -1;
@@ -154,7 +155,7 @@ struct Open {
   int dataType;     ///< data type of the node, or of the elements
   int variant;      ///< -1: a list
   int lists;        ///< levels of lists below this one
-  int64_t next;     ///< field or element
+  int64_t next;     ///< next field or element
   size_t values;    ///< position of the node's first field
   size_t results;   ///< position of the number of the node's first child
 };

@@ -14,7 +14,7 @@
 
 namespace batch::python {
 /// Returns an object as a T without a conversion. If it is not a T, raises a
-/// TypeError that expects `what`.
+/// TypeError, "expected WHAT, got ...".
 template <class T>
 T as(nanobind::handle object, const std::string &what) {
   T result;
@@ -25,8 +25,8 @@ T as(nanobind::handle object, const std::string &what) {
   throw nanobind::type_error(("expected " + what + ", got " + type).c_str());
 }
 
-/// Returns the object as a tuple of `count` elements. If it is not one, raises
-/// a TypeError that expects `what`.
+/// Returns the object as a tuple of `count` elements. If it is not such a
+/// tuple, raises a TypeError, "expected WHAT, got ...".
 inline nanobind::tuple partsOf(nanobind::handle object, size_t count,
                                const std::string &what) {
   auto result = as<nanobind::tuple>(object, what);

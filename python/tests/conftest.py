@@ -14,7 +14,7 @@ import tempfile
 
 import pytest
 
-# JAX reads these when it is imported.
+# JAX reads these variables when it is imported.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
 
@@ -62,7 +62,7 @@ def _sampled_out(config, items):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Omits the cases that samples exclude, and PyTorch tests if PyTorch is not installed."""
+    """Omits the cases that sampling excludes, and PyTorch tests if PyTorch is not installed."""
     named = any("[" in argument for argument in config.args)
     if not (named or config.getoption("--all")):
         out = set(_sampled_out(config, items))

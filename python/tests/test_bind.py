@@ -15,7 +15,7 @@ X = rng.normal(size=(3, 4)).astype(numpy.float32)
 
 @pytest.fixture
 def packed(monkeypatch):
-    """List with one element for each time that a model packs parameters."""
+    """List with one element for each time a model packs parameters."""
     calls, bind = [], batch.Model.bind
 
     def counted(*arguments, **options):

@@ -1,4 +1,4 @@
-"""Runs end by batch.Cancellation or by Ctrl-C, and functions remain usable."""
+"""batch.Cancellation or Ctrl-C ends a run, and functions remain usable."""
 
 import os
 import textwrap
@@ -33,7 +33,7 @@ def test_cancellation_by_another_thread(run, tmp_path):
 
 
 def test_run_releases_interpreter_lock():
-    """If the run held the lock, it would end by max_steps, before the other thread cancels it."""
+    """If the run held the lock, max_steps would end it before the other thread could cancel it."""
     run = batch.compile(LOOP).bind({"W": W}, max_steps=10 ** 8)
     cancellation = batch.Cancellation()
     ticks = []

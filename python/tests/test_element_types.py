@@ -1,4 +1,4 @@
-"""Element types of arguments and results: bfloat16, which NumPy lacks, bool, int8, float64."""
+"""Element types of arguments and results: bool, int8, float64, and bfloat16, which NumPy lacks."""
 
 import jax.numpy as jnp
 import numpy

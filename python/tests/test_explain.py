@@ -74,7 +74,7 @@ def test_body_of_loop(strategy):
 
 @pytest.mark.parametrize("strategy", ["lockstep", "mask"])
 def test_condition_of_loop(strategy):
-    """Each lane computes the condition once more than the body."""
+    """Each lane computes the condition one more time than the body."""
     condition = block_at(explain(strategy=strategy, threads=1), DECIDES)
     assert condition["batches"] == max(TRIPS) + 1
     assert condition["tasks"] == sum(TRIPS) + 4
@@ -106,7 +106,7 @@ def test_text(strategy):
     assert "17 batches of 1 to 3" in text
     assert "21 in total, 1.2 on average" in text
     assert "with masks" in text
-    # Locations of the compiler are translated.
+    # The compiler's locations are translated to lines of Python.
     assert "jaxpr" not in text
     assert "<stdin>" not in text
 
@@ -244,7 +244,7 @@ def test_sides_of_branch():
 # --- locations ---------------------------------------------------------------------------
 
 def test_moved_function_keeps_its_object(monkeypatch, tmp_path):
-    """A module's text does not depend on lines, so both functions use one cached object."""
+    """A module's text does not depend on line numbers, so both functions use one cached object."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     source = ("import jax.numpy as jnp\n"
               "from jax import lax\n"
@@ -341,7 +341,7 @@ def trees_file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trees(trees_file):
-    """A model that runs trees of known shape, by depth."""
+    """A model that batches trees of known shape by depth."""
     return batch.compile(trees_file).bind(threads=1)
 
 
@@ -410,7 +410,7 @@ def test_plot(name, pyplot, tmp_path, request):
     assert axes.get_xlabel()
     assert axes.get_ylabel()
     assert explanation.strategy in axes.get_title()
-    # Bars contain all tasks.
+    # Together, the bars contain all tasks.
     area = sum(bar.get_height() * bar.get_width() for bar in axes.patches
                if hasattr(bar, "get_height"))
     assert area == pytest.approx(explanation.batches["tasks"].sum(), abs=1e-6)

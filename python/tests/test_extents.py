@@ -1,4 +1,5 @@
-"""Questions in Python about numbers of rows that differ between instances.
+"""Tests questions that Python code asks about numbers of rows that differ between instances,
+such as `n > 0`.
 
 Each question is asked about ragged arrays in batch.vmap, about lists in batch.map, and about
 the rows of lists of a @batch.function. The answers are those of JAX for each array, with 0, 1
@@ -113,7 +114,7 @@ GROUPS = {"decided": DECIDED, "computed": COMPUTED, "products": PRODUCTS}
 
 
 def answers_to(questions):
-    """Returns a function that maps an array to its answers, as numbers of one type."""
+    """Returns a function that maps an array to the answers for it, as numbers of one type."""
     def answers(x):
         return tuple(jnp.asarray(ask(x, x.shape[0]), jnp.float32).reshape(())
                      for ask in questions.values())
@@ -161,7 +162,7 @@ def of_argument(questions):
 
 @functools.cache
 def answers_of(way, group):
-    """Returns the answers to the questions of a group, for all instances."""
+    """Returns {question: its answers for all instances} for the questions of a group."""
     found = numpy.asarray(way(GROUPS[group]))
     assert found.shape == (len(GROUPS[group]), len(ARRAYS))
     return dict(zip(GROUPS[group], found))
@@ -183,7 +184,7 @@ OTHER = batch.Ragged.of([numpy.ones(n, numpy.float32) for n in (3, 1, 0, 0, 9, 2
 
 
 def compare(f, *arguments):
-    """Compares batch.vmap of f with f for each instance."""
+    """Compares the results of batch.vmap(f) with those of f for each instance."""
     numpy.testing.assert_allclose(batch.vmap(f)(*arguments), [
         f(*[jnp.asarray(argument[i]) for argument in arguments])
         for i in range(len(arguments[0]))], rtol=1e-5)
@@ -305,7 +306,7 @@ def test_path_that_raises_in_map():
 @batch.function
 def strict_rose(t: Rose) -> batch.tensor():
     rows = t.kids.map(strict_rose)
-    # pytest would rewrite an assertion so that it asks other questions.
+    # pytest would rewrite an assertion into code that asks different questions.
     if not rows.shape[0] > 0:
         raise AssertionError
     return rows.sum()

@@ -1,4 +1,4 @@
-"""Forests from arrays give the same results as forests from objects. Errors of invalid arrays."""
+"""Forests from arrays give the same results as those from objects. Invalid arrays raise errors."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -70,7 +70,7 @@ def test_order_of_nodes(rng, order):
     forest = of_arrays(Graph, **given)
     found = copy_of(forest).word
     assert [rows.tolist() for rows in found] == [rows.tolist() for rows in wanted]
-    # The attribute `order` is the number of the node in each row.
+    # The attribute `order` contains the number of the node of each row.
     word = np.zeros(len(given["variants"]), int)
     for number, name in enumerate(("Leaf.word", "Join.word")):
         word[given["variants"] == number] = given["fields"][name]
@@ -122,7 +122,7 @@ def add_all(one: Graph, other: Graph, rows: "list[Row]"):
 weigh_of, sums_of = batch.vmap(weigh), batch.vmap(add_all)
 TWO = Graph.Join([Graph.Leaf(3), Graph.Leaf(4)], 1)
 ROWS = [Row.Item(TWO, 0.5, Row.Item(Graph.Leaf(2), 2, Row.End())), Row.End()]
-# The same rows in arrays.
+# The nodes of ROWS, in arrays.
 BOTH = dict(variants=[0, 1, 1, 3, 2, 2, 2, 0],
             fields={"Item.of": [3, 4], "Item.weight": np.float32([0.5, 2]), "Item.next": [2, 0],
                     "Leaf.word": [2, 3, 4], "Graph.Join.word": [1],
@@ -166,7 +166,7 @@ NODE = dict(variants=[0, 1, 0], fields={"Leaf.word": [1, 2], "Node.left": [0],
 
 
 def changed(given, **changes):
-    """Returns arrays with changes: Node_left replaces Node.left, or removes it if None."""
+    """Returns changed arrays: Node_left=a replaces Node.left with a; Node_left=None removes it."""
     result = dict(given, fields=dict(given["fields"]))
     for name, new in changes.items():
         if name in result:

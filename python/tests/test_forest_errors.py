@@ -1,4 +1,4 @@
-"""Errors about invalid values of data types state where the value is."""
+"""Errors about invalid values of data types give the location of the value."""
 
 import numpy as np
 import pytest

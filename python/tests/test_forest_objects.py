@@ -130,7 +130,7 @@ def test_one_value_instead_of_list(trees):
 
 
 def test_value_without_text():
-    """The repr() of such a tuple exceeds the recursion limit."""
+    """The repr() of a deeply nested tuple exceeds the recursion limit."""
     deep = ()
     for _ in range(10 ** 5):
         deep = (deep,)

@@ -77,7 +77,7 @@ READS = {
 
 
 def call(read, error, things, times):
-    """Calls a function several times. Each call must raise `error`, or nothing if it is None."""
+    """Calls a function several times. Each call must raise `error`; None means no error."""
     for _ in range(times):
         raised = None
         try:
@@ -89,7 +89,7 @@ def call(read, error, things, times):
 
 @pytest.mark.parametrize("error, read", READS.values(), ids=READS)
 def test_reading_keeps_nothing(error, read):
-    """A leak grows in each round; JAX caches grow only in the first ones."""
+    """A leak grows in each round; JAX caches grow only in the first rounds."""
     things = Things()
     call(read, error, things, 20)
     counts, blocks = things.counts()

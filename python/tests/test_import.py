@@ -118,7 +118,7 @@ def portable_bytecode(f):
       for name in ("while", "cond", "integers")),
 ], ids=lambda value: getattr(value, "__name__", value))
 def test_stablehlo(imported, name, form):
-    # The other forms contain the names of the arguments.
+    # Forms other than text contain the names of the arguments.
     options = NAMES if form in (text, exported_text) else []
     model = imported(form(jax.jit(PROGRAMS[name], keep_unused=True)), "--shared=0", *options)
     outputs = model.bind({"W": W})(x=instances_of(name), n=NS)
@@ -163,7 +163,7 @@ def test_locations_are_kept(tmp_path):
 # --- linalg on tensors ------------------------------------------------------------------
 
 def lstm_cell(x, h, c, input_weights, hidden_weights, bias):
-    """New (h, c) of an LSTM cell in NumPy."""
+    """Returns the new (h, c) of an LSTM cell, computed with NumPy."""
     def sigmoid(v):
         return 1 / (1 + numpy.exp(-v))
 

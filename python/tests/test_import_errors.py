@@ -292,7 +292,7 @@ SOURCES = {
 @pytest.mark.parametrize("count", [40, pytest.param(400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("make", SOURCES.values(), ids=list(SOURCES))
 def test_damaged_module(source, make, count):
-    """The result is a model or an error. Most modules cause errors."""
+    """The result is a model or an error. More than a quarter of the modules cause errors."""
     chance = random.Random(7)
     whole = make().encode()
     failed = 0

@@ -1,4 +1,4 @@
-"""Compares programs of each kind that JAX users write under batch.vmap and jax.vmap."""
+"""Compares batch.vmap with jax.vmap for each kind of program that JAX users write."""
 
 import jax
 import pytest

@@ -184,7 +184,7 @@ def test_first_result_of_infinite_iterator():
 
 
 def countdown(n):
-    """Number of rounds from n to 0, which is n."""
+    """Counts n down to 0, and returns the number of rounds, which is n."""
     return lax.while_loop(lambda s: s[0] > 0, lambda s: (s[0] - 1, s[1] + 1),
                           (n, jnp.int32(0)))[1]
 
@@ -287,7 +287,7 @@ def keyboard_interrupts():
 
 
 def seconds_to_stop(run):
-    """Interrupts a run after 1.5 s, and returns the seconds that it takes to stop."""
+    """Interrupts a run after 1.5 s, and returns the seconds that the run takes to stop."""
     ended, times = threading.Event(), []
 
     def interrupt():

@@ -212,7 +212,7 @@ def test_max_steps(loop):
         loop.bind({"W": W}, max_steps=60)(X, ENDLESS)
 
 
-# Number 0 can be doubled forever.
+# Doubling 0 never ends the loop.
 NUMBERS = numpy.array([4, 0, 5, 6], numpy.float32)
 
 

@@ -42,7 +42,10 @@ def compare_instances(mapped, f, arguments, without=()):
 
 
 def compare(f, arguments, without=()):
-    """Compares f for these instances, then for others in a call that compiles nothing."""
+    """Compares batch.vmap(f) with f for these instances, then for four of them in another order.
+
+    The second call compiles nothing.
+    """
     mapped = batch.vmap(f)
     compare_instances(mapped, f, arguments, without)
     order = [4, 3, 0, 2]

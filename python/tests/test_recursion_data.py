@@ -26,7 +26,7 @@ class Pair:
 
 @batch.function
 def pair(p: Pair):
-    """Reads the fields of a type of one variant without a test."""
+    """Reads the fields of a type with one variant, without testing for the variant."""
     return total(p.first) - total(p.second), p.weight * 2, p.flag, p.code, p.vector[1]
 
 
@@ -257,7 +257,7 @@ def test_fold_of_each_lane():
 
 @batch.function
 def pairs(r: Rose):
-    """Nests walks; the inner one reads values of a closure."""
+    """Nests traversals; the inner traversal reads values of the enclosing functions."""
     return r.below.sum(lambda a: r.below.sum(lambda b: a.value * b.value + r.value))
 
 
@@ -267,7 +267,7 @@ def test_walks_in_walks():
 
 @batch.function
 def crossed(r: Rose):
-    """Walks the lists in the elements of two nested walks."""
+    """Traverses the lists in the elements of two nested traversals."""
     return r.below.sum(lambda a: r.below.sum(
         lambda b: 10 * a.below.sum(nodes) + b.below.sum(nodes)))
 
@@ -278,7 +278,7 @@ def test_lists_of_elements_of_both_walks():
 
 @batch.function
 def mixed(r: Rose):
-    """Adds rows of the lists in the elements of two walks. The lists have different lengths."""
+    """Adds the lists in the elements of two traversals row by row. The lists differ in length."""
     return r.below.sum(lambda a: r.below.sum(
         lambda b: (a.below.map(nodes) + b.below.map(nodes)).sum(axis=0)))
 
@@ -290,7 +290,7 @@ def test_lists_without_common_lengths():
 
 @batch.function
 def of_result(r: Rose):
-    """Reads fields of the result of a call, and walks its list twice."""
+    """Reads the fields of a call's result, and traverses the list in the result twice."""
     made = doubled(r)
     return made.value, (made.below.map(lambda k: k.value) * made.below.map(nodes)).sum(axis=0)
 

@@ -172,7 +172,7 @@ def test_tree_of_100000_levels():
 
 @batch.function
 def scaled(tree: Tree, w):
-    """Changes its parameters in the recursion."""
+    """Passes changed parameters to a recursive call."""
     match tree:
         case Tree.Leaf(word):
             return w[word % 4]
@@ -223,7 +223,7 @@ def test_caught_exception():
 
 @batch.adt
 class Backwards:
-    """The variant that is tested first calls the function again."""
+    """Data type whose first variant is the recursive one."""
     class Node:
         left: "Backwards"
         right: "Backwards"
@@ -295,7 +295,7 @@ def test_new_tree_under_jax_vmap():
 
 
 def test_maps_in_each_other_in_turn():
-    """The maps share a function; each one runs again after the other."""
+    """Both maps run the same function; each map runs again after the other one."""
     numbers = jnp.arange(12).reshape(3, 4)
     inner = batch.vmap(fib)
     for _ in range(2):

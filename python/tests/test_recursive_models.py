@@ -1,4 +1,4 @@
-"""Recursive models compute the same bits as their MLIR versions. Others agree with NumPy."""
+"""Recursive models match their MLIR versions bit for bit, or agree with NumPy if they have none."""
 
 import batchtest
 import jax

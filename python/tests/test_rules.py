@@ -70,7 +70,7 @@ def test_scatter(name, mode, places):
         return getattr(v.at[i], name)(n, mode=mode)
 
     def all_ways(v, i, n):
-        """Writes at constant places, at computed places, and in vmap."""
+        """Writes at constant indices, at computed indices, and in vmap."""
         return (f(v, places, n), f(v, i, n), jax.vmap(f)(
             jnp.stack([v, v + 1]), jnp.stack([i, i * 0]), jnp.stack([n, n * 2])))
 
@@ -80,7 +80,7 @@ def test_scatter(name, mode, places):
 # --- sorting ----------------------------------------------------------------------------
 
 def sorted_values(kind, count):
-    """Values of a type. Some are equal, or all are edge values."""
+    """Returns values: either random ones, some of which are equal, or only edge values."""
     plain = normal(count)
     plain[::3] = plain[0]
     edges = numpy.resize(numpy.asarray([3, -0.0, 0, numpy.nan, -numpy.inf, -numpy.nan, 1],
@@ -290,7 +290,7 @@ FAR_POINTS = numpy.asarray([2080.0, 20480, 131072, 1048576, 1049600, 1047552])
     ("bessel_i0e", (numpy.asarray([6e37, 3e38, 1e30]),), 1e-6, 1e-14),
 ], ids=lambda value: value if isinstance(value, str) else "")
 def test_large_arguments(name, arguments, single, double, dtype):
-    """For these arguments, series would take thousands of terms, and squares would overflow.
+    """For these arguments, a series would need thousands of terms, and squares would overflow.
 
     The reference is JAX in float64, whose own results are right.
     """

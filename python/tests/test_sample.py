@@ -19,7 +19,7 @@ from batch.sampling.schedule import schedule
 
 # --- windows of warm-up -----------------------------------------------------------------
 
-# Bits of a warm-up transition.
+# Bits of a warm-up transition (batch.sampling.schedule).
 STEP, SEES, ENDS, AVERAGES = 1, 2, 4, 8
 
 
@@ -33,7 +33,7 @@ STEP, SEES, ENDS, AVERAGES = 1, 2, 4, 8
     (19, []),
     (1, [])])
 def test_windows(warmup, bounds):
-    """The first window starts at the first bound, and each window ends at one of the others."""
+    """The first window starts at the first bound. Each window ends at one of the other bounds."""
     bits = schedule(warmup)
     assert len(bits) == warmup
     assert (bits & STEP).all()

@@ -85,7 +85,7 @@ def compiled():
 
 @pytest.fixture(autouse=True)
 def readers():
-    """Returns the reader threads that the test has started; none may be left at its end."""
+    """Returns the reader threads that a test has started. None may be left after the test."""
     before = threading.enumerate()
 
     def started():
@@ -139,7 +139,7 @@ def test_trees():
     requests = Requests(*TREES)
     results, begin = batch.map(summed, requests, 64), time.monotonic()
     assert [int(next(results)) for _ in range(3)] == [3, 4, 5]
-    assert time.monotonic() - begin < SOON + 20  # it compiles
+    assert time.monotonic() - begin < SOON + 20  # includes the compilation
     requests.values.put(Leaf(7))
     requests.values.put(None)
     assert [int(n) for n in results] == [7]
@@ -371,7 +371,7 @@ def test_interrupt_ends_iterator_that(interrupted, name):
 
 
 def test_interrupt_takes_less_than_200_ms(interrupted):
-    """One fast interrupt of several is enough: the machine may be busy."""
+    """One fast interrupt of several is enough, because the machine may be busy."""
     assert min(process.seconds for process in interrupted.values()) < 0.2
 
 

@@ -26,7 +26,7 @@ def no_x64():
 
 @pytest.fixture(autouse=True)
 def same_random_numbers():
-    """Seeds the parameters of modules."""
+    """Seeds the random parameters of modules."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
         yield
@@ -87,7 +87,7 @@ class Node(nn.Module):
 
 @pytest.fixture(scope="module")
 def tree():
-    """Cells of a node before and after its parameters are doubled, and their results.
+    """Cells of a node before and after the node's parameters are doubled, and the cells' results.
 
     cell, found, wanted: a cell with the first parameters, and its results in JAX and in PyTorch.
     again, third, twice: two cells with doubled parameters, and their result in PyTorch.
@@ -172,7 +172,7 @@ def test_vmap(tree):
 
 def test_vmap_of_loop(tree):
     def steps(word, a, b):
-        """Repeats the cell as often as the state and the word of each lane require."""
+        """Runs rounds of the cell. Their number depends on the state and the word of each lane."""
         def body(s):
             now = tree.again(word, (s[0], s[1]), (s[1], s[0]))
             return now["h"], now["c"], s[2] + 1
@@ -244,7 +244,7 @@ class Reduces(nn.Module):
 
 
 def place_in(module):
-    """Returns the text of a message for the first line of a module's `forward`."""
+    """Returns the location of the first line of a module's `forward`, as in messages."""
     line = module.forward.__code__.co_firstlineno + 1
     return f"{os.path.basename(__file__)}:{line} (in forward)"
 

@@ -64,7 +64,7 @@ def case(*inputs, suffix=""):
 
 
 def case_by_type(tensors, *places):
-    """Registers a function for each type, with the tensors at these places as inputs."""
+    """Registers a function for each type, with the tensors at these indices as inputs."""
     def register(function):
         for name, inputs in tensors.items():
             case(*(inputs[place] for place in places), suffix=f"-{name}")(function)

@@ -1,4 +1,4 @@
-"""Cache keys of traces are equal if and only if the functions compute the same."""
+"""Cache keys of traces are equal if and only if the functions compute the same results."""
 
 import itertools
 
@@ -42,7 +42,7 @@ CONSTANTS = [numpy.asarray([1., 2., i * i]) for i in range(3)]
 
 
 def sum_of_two(first, second):
-    """Adds two values that only their positions identify."""
+    """Returns a function that adds two values, which are identified only by their positions."""
     def f(q):
         values = [q, *CONSTANTS, *(q + c for c in CONSTANTS)]
         return jnp.sum(values[first] + values[second])

@@ -91,7 +91,7 @@ def test_jit_outside_and_within_another_vmap(both):
 
 
 def test_jit_within_another_vmap_first(both):
-    """Called outside of the other batch.vmap, the function still calls Batch."""
+    """A function first called within another batch.vmap still calls Batch outside of it."""
     compiled = jax.jit(batch.vmap(halve))
     assert_same(batch.vmap(lambda v: compiled(v))(both), jax.vmap(jax.vmap(halve))(both))
     assert "batch_vmap" in str(jax.make_jaxpr(compiled)(X))

@@ -5,9 +5,9 @@ with PyTorch with one call per node (if PyTorch is installed).
 
 Prints the number of nodes, the number that sharing saves, and the CPU seconds for all files: of the
 walk over the objects of `ast`, which finds equal subtrees, and of the network. Times are medians
-over rounds in which the variants take turns. A first round does not count. PyTorch reads some of
-the files, once. Parsing and compilation are separate. The exit code is 1 if a bit differs with and
-without sharing, or if a result differs from PyTorch's by more than rounding.
+over rounds in which the variants take turns. A first round does not count. PyTorch runs once, on
+some of the files. Parsing and compilation are separate. The exit code is 1 if sharing changes a bit
+of a result, or if a result differs from PyTorch's by more than rounding.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def main():
             start = time.process_time()
             encode(forest, network)
             middle = time.process_time()
-            # The first call has read the nodes of the forest.
+            # The first call has read the nodes of the forest, so this call does not read them.
             found.append(numpy.asarray(encode(forest, network)))
             taken = time.process_time() - middle
             times[0] += middle - start - taken
@@ -98,7 +98,7 @@ def main():
 
 
 def differs_from_torch(options, trees, wanted):
-    """Returns whether the PyTorch results differ."""
+    """Returns whether the PyTorch results differ from `wanted`."""
     import ast
     import ast_encoder
     import numpy

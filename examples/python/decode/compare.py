@@ -27,7 +27,7 @@ def parse_options():
 
 
 def draw(count, vocabulary, most):
-    """Random prompts of 4 to 16 tokens."""
+    """Returns random prompts of 4 to 16 tokens."""
     import decode
     import numpy
     generator = numpy.random.default_rng(1)

@@ -41,7 +41,8 @@ def project(w, x):
 
 
 def attend(w, x, query, keys, values, i):
-    """The rest of a layer: attention to rows 0 to i of the caches, and the feed-forward net."""
+    """Returns the new state x of one token, after attention to rows 0 to i of the caches and the
+    feed-forward net."""
     most, heads = keys.shape[0], x.size // HEAD
     scores = jnp.einsum("hd,thd->ht", query.reshape(heads, HEAD),
                         keys.reshape(most, heads, HEAD)) / HEAD ** 0.5
@@ -92,7 +93,7 @@ def decoder(spelling="tuple"):
 
     def generate(w, prompt, count):
         """Returns the tokens of a request, including its prompt, and their number. The first
-        `count` elements of `prompt` are its tokens; its size is the maximum number of tokens."""
+        `count` elements of `prompt` are tokens; its extent is the maximum number of tokens."""
         layers, most = w["layers"], prompt.size
         end, width = w["wte.weight"].shape[0] - 1, w["wte.weight"].shape[1]
         count_layers = len(layers["ln_1.bias"] if spelling == "scan" else layers)
@@ -105,8 +106,8 @@ def decoder(spelling="tuple"):
             return (i < most - 1) & ((i < count) | (token != end))
 
         def read(state):
-            """Reads token i. Token i + 1 is the next token of the prompt, or otherwise the most
-            probable one."""
+            """Reads token i. Token i + 1 is the next token of the prompt or, after the prompt, the
+            most probable token."""
             i, token, tokens, caches = state
             x = w["wte.weight"][token] + w["wpe.weight"][i]
             x, caches = step(layers, x, caches, i)
@@ -122,7 +123,7 @@ def decoder(spelling="tuple"):
 
 
 def load(arrays, spelling="tuple"):
-    """Converts weights {name: array} for the decoder of a spelling."""
+    """Converts weights {name: array} to the argument `w` of the function decoder(spelling)."""
     w = weights.by_layer(arrays)
     return jax.tree.map(jnp.asarray, weights.stacked(w) if spelling == "scan" else w)
 

@@ -20,9 +20,9 @@ def random(width, layers, vocabulary=4096, positions=96, seed=0):
 
     A random network would repeat one token. To avoid that, attention, which hardly changes
     between steps, has small weights. The columns of mlp.c_proj have zero mean, because the
-    results of GELU have a nonzero one. The last token is the end token, as in GPT-2. Its
-    embedding is LONGER times as long as others, so it has the highest logit in about one of
-    30 steps.
+    mean of the results of GELU is not zero. The last token is the end token, as in GPT-2. Its
+    embedding is longer than others by the factor LONGER, so it has the highest logit in about one
+    of 30 steps.
     """
     generator = numpy.random.default_rng(seed)
 

@@ -19,7 +19,7 @@ from jax import lax
 import sudoku
 
 WIDTH, HEADS = 64, 4
-MOST, SURE = 16, 2.0  # maximum number of loops, and the logit above which they stop earlier
+MOST, SURE = 16, 2.0  # maximum number of loops, and the logit above which loops stop earlier
 RELATION = numpy.array(sudoku.RELATION)
 
 
@@ -28,7 +28,7 @@ def normalize(h):
 
 
 def block(w, h, puzzle):
-    """Runs a loop: attention and a layer for each cell, whose state is a row of h."""
+    """Runs one loop: attention, and a layer for each cell. The state of a cell is a row of h."""
     h = h + puzzle
     q, k, v = (jnp.moveaxis(part.reshape(-1, HEADS, WIDTH // HEADS), 0, 1)
                for part in jnp.split(h @ w["qkv"], 3, -1))

@@ -34,7 +34,7 @@ class Solver:
         return (h @ self.w["answer"]).argmax(-1) + 1
 
     def compacted(self, grids):
-        """Removes finished puzzles from all tensors."""
+        """Solves puzzles, and removes finished ones from all tensors."""
         puzzles = self.w["digits"][grids]
         h, last = torch.zeros_like(puzzles), torch.zeros_like(puzzles)
         loops = torch.zeros(len(grids), dtype=torch.int32)
@@ -49,7 +49,7 @@ class Solver:
         return self.digits(last), loops
 
     def masked(self, grids):
-        """Also computes finished puzzles, but keeps their results."""
+        """Solves puzzles. Also runs the block on finished ones, but drops these results."""
         puzzles = self.w["digits"][grids]
         h = torch.zeros_like(puzzles)
         loops = torch.zeros(len(grids), dtype=torch.int32)

@@ -3,9 +3,9 @@
 minutes on two cores, and writes its weights to FILE.
 
 A step runs the block once for each of 128 puzzles. The step learns from the digits that the network
-then predicts, and from the network's prediction whether these are correct. If the network predicts
-that they are correct, or after the last loop, the next puzzle replaces this one. The puzzles are
-symmetric images of a few hundred puzzles.
+then predicts, and from the network's prediction of whether these are correct. If the network
+predicts that they are correct, or after the last loop, the next puzzle replaces this one. The
+puzzles are symmetric images of a few hundred puzzles.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def learn(w, moments, count, rate, h, grids, digits):
 
 def images(generator, grids, solutions, count):
     """Returns variants of some puzzles, in which digits, rows, columns, bands and stacks are
-    permuted. Some variants give more cells."""
+    permuted. Some variants contain more digits of the solution."""
     chosen = generator.integers(len(grids), size=count)
     grids, solutions = grids[chosen], solutions[chosen]
     share = 0.4 * generator.random((count, 1))
@@ -96,8 +96,8 @@ def train(steps, puzzles, show):
         w, moments, known = learn(w, moments, float(count), rate, h, now[0], now[1] - 1)
         h, says, right = map(numpy.array, known)
         loops += 1
-        # Some puzzles continue after the network would stop, so that it can change its
-        # prediction.
+        # Some puzzles continue after the network would stop, so that the network can change
+        # its prediction.
         ends = (says > 0) & (generator.random(AT_ONCE) < 0.9) | (loops == solver.MOST)
         ended = numpy.flatnonzero(ends)
         solved += right[ended].tolist()

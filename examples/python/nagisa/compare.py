@@ -44,8 +44,8 @@ def original(folder):
 
 
 def gap(peer, sentence, found):
-    """Returns the difference between the scores that nagisa assigns to the best words and to
-    these words, and the same for their kinds."""
+    """Compares the scores that nagisa assigns to its best words and to the words in `found`, and
+    likewise the scores of the kinds of each word in `found`. Returns the largest difference."""
     import numpy
     utils, model = peer.wakati.__globals__["utils"], peer._model
     text = utils.preprocess(sentence)

@@ -1,5 +1,5 @@
-"""Inputs of nagisa's networks for a sentence: numbers of its letters, and the entries of its
-parts in the dictionaries."""
+"""Inputs of nagisa's networks for a sentence: identifiers of its letters, and the entries of
+its parts in the dictionaries."""
 
 import unicodedata
 
@@ -11,7 +11,7 @@ MOST_KINDS = 9  # maximum number of kinds of a word
 UNKNOWN, UNKNOWN_ALNUM = 0, 1  # entries of words that are not in the dictionaries
 LONGEST = 37  # exceeds the length of the longest word in the dictionaries
 NO_SCRIPT = 6
-OUTSIDE = 1  # number of letters and pairs outside of the sentence
+OUTSIDE = 1  # identifier of letters and pairs outside of the sentence
 
 
 def normalize(text):
@@ -19,7 +19,7 @@ def normalize(text):
 
 
 def script(letter):
-    """Returns the number of a letter's script."""
+    """Returns the identifier of a letter's script."""
     for number, (first, last) in enumerate((("\u3040", "\u309f"), ("\u30a1", "\u30fa"),
                                             ("\u4e00", "\u9fa5"))):
         if first <= letter <= last:
@@ -31,7 +31,7 @@ def script(letter):
 
 
 class Dictionary:
-    """The words of all dictionaries. An entry is the number of a word."""
+    """The words of all dictionaries. An entry identifies a word."""
 
     def __init__(self, dictionaries):
         self.letters, self.pairs, self.words, kinds_of_names, kinds_of = dictionaries
@@ -51,7 +51,7 @@ class Dictionary:
             self._kinds.append(list(kinds))
 
     def tables(self, network):
-        """Returns the weights, and tables of words and of kinds by entry."""
+        """Returns the weights, and tables that map entries to words and to kinds."""
         kinds = numpy.zeros((len(self._kinds), MOST_KINDS), numpy.int32)
         for row, numbers in zip(kinds, self._kinds):
             row[:len(numbers)] = numbers
@@ -116,7 +116,7 @@ class Dictionary:
         node = numpy.arange(count) + of + 1
         variants = numpy.zeros(count + len(texts), int)
         variants[node] = 1
-        # Three rows of numbers. One additional number precedes each sentence, and one follows it.
+        # Three rows of identifiers. OUTSIDE or NO_SCRIPT precedes and follows each sentence.
         around = (row + 2 * of + 1)[:, None, None] + numpy.arange(-1, 2)
         near = numpy.array([letters, pairs, scripts], "i4")[
             numpy.arange(3)[:, None], around]

@@ -40,13 +40,13 @@ class Text:
         words: batch.tensor(2, dictionary.SHORT, dtype="int32")  # words that begin or end here
         letter: int
         is_alnum: bool
-        entries: batch.tensor(dictionary.LONGEST + 1, dtype="int32")  # by length
+        entries: batch.tensor(dictionary.LONGEST + 1, dtype="int32")  # words ending here, by length
         rest: "Text"
 
 
 @batch.adt
 class Path:
-    """The best tags of the next letter, by the tag of this letter."""
+    """For each letter: the best tag of the next letter, by the tag of this letter."""
     class End:
         pass
 
@@ -92,9 +92,9 @@ def lstm(w, name, x, state):
 
 @batch.function
 def read(text: Text, w, before):
-    """Runs the first network, and the Viterbi algorithm from the end. For each tag of the
-    previous letter, returns a score and the best tag of this letter. Also returns a state, and
-    the best tags of the following letters."""
+    """Runs the first network, and the Viterbi algorithm from the end. For each tag of the previous
+    letter, returns a score and the best tag of this letter. Also returns the state of the backward
+    LSTM, and the best tags of the following letters."""
     match text:
         case Text.End():
             return (w["follows"][AFTER], jnp.full(6, SINGLE, jnp.int32), zeros(WIDTH),
@@ -116,7 +116,7 @@ def read(text: Text, w, before):
 
 @batch.function
 def segment(path: Path, tag):
-    """Returns, for each letter, whether a word ends there, if the first letter has this tag."""
+    """Returns whether a word ends at each letter. `tag` is the tag of the first letter."""
     match path:
         case Path.End():
             return Ends.End()
@@ -140,8 +140,9 @@ def vector(w, word, letter, entries):
 
 @batch.function
 def tag(text: Text, ends: Ends, w, word, before):
-    """Runs the second network. Returns a state and the words, from this letter on. `word` is
-    the state of a partly read word. `before` is the state after the words before it."""
+    """Runs the second network from this letter on. Returns the state of the backward LSTM, and the
+    words. `word` is the state of a partly read word. `before` is the state of the forward LSTM
+    before this word."""
     match text, ends:
         case Text.Letter(_, _, letter, is_alnum, entries, rest), Ends.Letter(is_end, others):
             spelt, length, all_alnum = word

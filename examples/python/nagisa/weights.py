@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """weights.py: downloads nagisa's wheel if it is not in the cache, and reads its weights.
 
-The weights are in the wheel of nagisa (https://github.com/taishi-i/nagisa, MIT License), of 22 MB.
+The weights are in nagisa's wheel of 22 MB (https://github.com/taishi-i/nagisa, MIT License).
 The wheel is unpacked in the cache, not installed, because installation would also install DyNet
 for training.
 """
@@ -27,8 +27,8 @@ FILES = {
         "968ac9e6c7a53051ef24d8561673dd31de81b2feb9b5bff01b1d3b6b2473113c",
 }
 
-# Weights of networks, and tables of vectors, in the order of the file. The weights of an LSTM
-# have rows for its gates in this order: input, forget, output and new value.
+# Names of the weights of networks, and of the tables of vectors, in the order of the file. The
+# weights of an LSTM have rows for its gates in this order: input, forget, output and new value.
 NETWORKS = [*("%s_%s_%s" % (net, way, part)
               for net in ("letters", "words", "spelling") for way in ("forth", "back")
               for part in "xhb"), "tag_w", "tag_b", "kind_w", "kind_b"]
@@ -69,7 +69,7 @@ def load(folder):
             kind, shape, size = re.match(
                 rb"#(\w+)# \S+ \{([\d,]+)\} (\d+) ZERO_GRAD", line).groups()
             array = numpy.array(file.read(int(size)).split(), numpy.float32)
-            # Data are stored by columns. A table has a column for each entry.
+            # The file stores matrices column by column. A table has a column for each entry.
             array = array.reshape([int(n) for n in reversed(shape.split(b","))])
             kind = kind.decode()
             found[next(names[kind])] = array.T.copy() if kind == "Parameter" else array
@@ -77,8 +77,8 @@ def load(folder):
 
 
 def dictionaries(folder):
-    """Returns the numbers of letters, pairs of letters, words and kinds of words, and the
-    possible kinds of a word."""
+    """Returns the dictionaries: identifiers of letters, of pairs of letters, of words and of
+    kinds of words, and the possible kinds of each word."""
     with gzip.open(os.path.join(folder, "nagisa/data/nagisa_v001.dict")) as file:
         return pickle.load(file)
 

@@ -2,10 +2,10 @@
 """compare.py [--chains=N] [--warmup=N] [--draws=N]: compares batch.sample and NumPyro NUTS on the
 model of baseball.py. Both run all chains at once, on one thread.
 
-For some parameters, the script prints both means, their distance in Monte-Carlo errors of both,
-and R-hat. Then it prints the smallest number of effective samples of any parameter, and CPU seconds
-including compilation; benchmarks/sample has times without it. The exit code is 1 if means differ by
-more than 4.5 errors.
+For some parameters, the script prints both means, their distance in units of the combined
+Monte-Carlo error, and R-hat. Then it prints the smallest number of effective samples of these
+parameters, and CPU seconds including compilation; benchmarks/sample has times without compilation.
+The exit code is 1 if means differ by more than 4.5 times the error.
 """
 
 import argparse

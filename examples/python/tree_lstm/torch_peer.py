@@ -20,8 +20,8 @@ class TreeLSTM:
         self.U = stacked(w["U_i"], w["U_o"], w["U_u"])
         self.U_l, self.U_r = stacked(w["U_fl"]), stacked(w["U_fr"])
         self.b, self.b_f = stacked(w["b_i"], w["b_o"], w["b_u"]), stacked(w["b_f"])
-        # Weights of the form by level, in the memory order of its products. The gates are f, i,
-        # o, u for the left child, and i, o, u, f for the right child.
+        # Weights for by_level(), in the memory order of its products. The gates are f, i, o, u
+        # for the left child, and i, o, u, f for the right child.
         left, right = self.U.split(self.size, 1)
         self.w = self.W.T.contiguous()
         self.w_l = torch.cat([self.U_l, left]).T.contiguous()
@@ -91,7 +91,7 @@ class Plan:
         levels, self.words, nodes = [[]], [], []
 
         def visit(tree):
-            """Returns the height of a tree, and the place of its root in its level."""
+            """Returns the height of a tree, and the position of its root in its level."""
             if isinstance(tree, Tree.Leaf):
                 height, kids = 0, None
                 self.words.append(tree.word)

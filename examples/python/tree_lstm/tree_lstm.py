@@ -81,7 +81,7 @@ def states(tree: Tree, w):
 
 
 def weights(words, size=SIZE, seed=0):
-    """Returns random weights by the names of the model in MLIR."""
+    """Returns random weights: {name: array}, with the names of the model in MLIR."""
     draw = numpy.random.default_rng(seed)
     shapes = {"E": (words, size), "W_out": (5, size),
               **{"W_" + gate: (size, size) for gate in "iou"},

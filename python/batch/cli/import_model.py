@@ -98,7 +98,7 @@ def _is_stablehlo(data, file):
     for _, token in Text(data.decode(), file).tokens():
         if before and token != "=":
             return True
-        # In the generic syntax, the names of operations are strings.
+        # In the generic syntax, the names of operations are quoted.
         name = token.strip('"')
         before = name if re.fullmatch(r"\w+\.\w+", name) and \
             name.partition(".")[0] in names else ""

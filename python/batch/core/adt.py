@@ -199,7 +199,8 @@ def adt(cls: type[Any] | None = None, *, kind: Kind | None = None,
         for variant in variants:
             setattr(base, variant.__name__, variant)
         base._variants = variants
-        # The fields of the variants would use these as defaults, so set them after the variants.
+        # The fields of the variants would use these attributes as defaults, so the variants are
+        # created first.
         for key, value in cls.__dict__.items():
             if key not in base.__dict__ and key not in _MADE and not isinstance(value, type):
                 setattr(base, key, value)

@@ -29,7 +29,7 @@ class SourceMap:
         self._equations = []
 
     def add(self, equations):
-        """Returns a new location number for all of these equations."""
+        """Returns a new location number, which represents all `equations`."""
         self._equations.append(tuple(equations))
         return len(self._equations)
 

@@ -18,7 +18,7 @@ PyTree: TypeAlias = Any  # JAX pytree of arrays
 DataType: TypeAlias = Any  # class of batch.adt, or list[...] of one
 
 # Types of fields. The attribute `name` of a scalar, or of a tensor's elements, is the name of a
-# dtype, "int" or "float". The latter two are the types that JAX uses for Python numbers.
+# dtype, or "int" or "float" for the types that JAX uses for Python numbers.
 class Scalar(NamedTuple):
     name: str
 

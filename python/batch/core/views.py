@@ -36,7 +36,7 @@ def view(data: Any, cls: type[Any], variant: Any = None) -> Any:
 
     Objects in the fields of a node that such a function returns are viewed in turn.
 
-    Raises a TypeError if `data`, `cls` or `variant` is not such a class, and if `cls` is tuple
+    Raises a TypeError if `data`, `cls` or `variant` is not such a class, or if `cls` is tuple
     or a data type.
     """
     if not (isinstance(data, AdtType) and data._is_adt()):

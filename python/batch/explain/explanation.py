@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-# Subjects of remarks with numbers about single kernels. Only `remarks` contains them.
+# Subjects of remarks with numbers about single kernels. The text omits these remarks.
 _NUMBERS = ("Inserts", "Sharing", "Slots")
 # Color-blind-safe palette of Okabe and Ito. Other blocks are gray.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
@@ -95,7 +95,7 @@ class Explanation:
         "block", "batch" (an index into `batches`), "depth", "flush", "waits" (control flow waits
         for the task), "reads" (indices of tasks).
     flushes, waits: numbers of flushes, and of waits for tensors (strategy "lazy").
-    utilization: number of tasks as a fraction of the capacity; None if no block has one.
+    utilization: number of tasks as a fraction of the capacity; None if no block has a capacity.
     hints: known causes of slow execution.
     """
 
@@ -270,7 +270,7 @@ class Explanation:
         return ax
 
     def plot_tasks(self, group: int = 0, ax: Axes | None = None) -> Axes:
-        """Draws the tasks of one tree or other input, and returns the Matplotlib axes.
+        """Draws the tasks of one input, such as a tree, and returns the Matplotlib axes.
 
         Each task is above the tasks that it reads and above the tasks of earlier flushes. Each
         batch has one color. Rings mark tasks for which control flow waits.
@@ -303,7 +303,10 @@ class Explanation:
 @explains
 def explain_run(function: Function, instances: int, values: list[Any], nodes: Any = None,
                 source_map: Any = None, what: str | None = None) -> Explanation:
-    """Explains a Function of Model.bind() for the arguments of Function.run()."""
+    """Explains a run of a Function that Model.bind() returned.
+
+    The arguments are those of Function.run().
+    """
     remarks, text = function.model.decisions()
     ran = function.traced(instances, values, nodes)
     return Explanation(remarks, ran, source_map or TextSourceMap(text),

@@ -11,7 +11,7 @@ from batch.tracing.locations import describe_place
 
 
 def _select(lanes, new, old):
-    """Selects the new values in lanes that run, and the old values in the others."""
+    """Selects the new values in lanes that run, and the old values in the other lanes."""
     shape = lanes.shape + (1,) * (new.ndim - lanes.ndim)
     return [jax.numpy.where(lanes.reshape(shape), new, old)]
 

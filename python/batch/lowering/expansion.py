@@ -57,7 +57,7 @@ _of_nothing = {}
 
 
 def rule(*names, constant=None):
-    """Registers a rule: a function that is traced in place of the equations of primitives.
+    """Registers a rule: a function that is traced in place of equations of these primitives.
 
     The function takes the arrays and parameters of an equation. It returns the results, or
     KEEP. Keys are passed as their words. The argument at position `constant` is a NumPy array

@@ -178,8 +178,8 @@ class ModuleWriter:
             if name not in CONTROL:
                 straight.append(equation)
                 continue
-            # Emit only the equations that a call needs before it. The others form one segment after
-            # it.
+            # Before a call, emit only the equations that it needs. The others form one segment
+            # after the call.
             flush(equation.invars if name in STRUCTURE else None)
             self.place = self.source_map.add([equation])
             values = [self.read(environment, atom) for atom in equation.invars]
@@ -277,7 +277,7 @@ class ModuleWriter:
 
         The numbers of these symbols are the first arguments of the function.
         """
-        # A new function, because JAX would otherwise return the module of an earlier call.
+        # Create a new function, because JAX would otherwise return the module of an earlier call.
         given = len(shapes) - len(extents)
         fresh = jax.jit(lambda *values: compute(*values[:given]), keep_unused=True)
         module = fresh.lower(*shapes).compiler_ir("stablehlo")
@@ -326,7 +326,7 @@ class ModuleWriter:
                 name = ir.StringAttr(entry.attributes["sym_name"]).value
                 renamed[name] = function if name == "main" else \
                     f"{function}.{len(renamed)}"
-            # Functions that the first one calls are named after it.
+            # Functions that the first function calls are named after the first function.
             text = re.sub(r'@(?:"([^"]*)"|([\w$.-]+))',
                           lambda found: renamed[found[1] or found[2]],
                           "\n".join(map(assembly_text, functions)))

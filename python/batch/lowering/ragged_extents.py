@@ -2,7 +2,8 @@
 
 JAX traces and lowers these extents as symbols. The number of each symbol is an argument in
 addition to the ragged ones. JAX computes extents of tensors from these numbers. This module
-replaces them with the first extents of ragged arguments, which the compiler recognizes.
+replaces the computed extents with the first extents of ragged arguments, which the compiler
+recognizes.
 """
 
 import collections
@@ -17,7 +18,7 @@ Extent = collections.namedtuple("Extent", ["number", "carrier", "aval"])
 
 
 def extent_text(n):
-    """Returns an extent as in the text of a type, "?" for a symbol.
+    """Returns an extent as it appears in the text of a type: "?" for a symbol.
 
     Raises LoweringError for an expression of symbols.
     """
@@ -30,7 +31,7 @@ def extent_text(n):
 
 
 def mark_broadcasts(operation):
-    """Marks the dimensions that broadcasts to symbolic shapes expand.
+    """Marks the dimensions that are expanded by broadcasts to symbolic shapes.
 
     These are the dimensions of extent 1, because a symbol is equal only to itself. The jaxlib
     passes require the two attributes.

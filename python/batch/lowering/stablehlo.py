@@ -21,12 +21,12 @@ _BYTECODE = b"ML\xefR"
 _DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "sdy")
 
 
-# Operations that return an operand unchanged if it has the type of the result, each with the number
-# of that operand.
+# Operations that return an operand unchanged if it has the type of the result, each with the
+# position of that operand.
 _WHOLE = {"stablehlo.slice": 0, "stablehlo.dynamic_slice": 0,
           "stablehlo.dynamic_update_slice": 1, "stablehlo.reshape": 0,
           "stablehlo.real_dynamic_slice": 0, "stablehlo.dynamic_reshape": 0}
-# The same, for operations that do so only if the result has at most one element.
+# As above, for operations that change nothing only if the result has at most one element.
 _MOVES = {"stablehlo.transpose": 0, "stablehlo.reverse": 0,
           "stablehlo.broadcast_in_dim": 0, "stablehlo.dynamic_broadcast_in_dim": 0}
 
@@ -115,7 +115,7 @@ def _hide_conversions(operation):
         convert.operands[0] = hidden.results[0]
 
 
-# Operations that read indices, each with the number of the first index operand.
+# Operations that read indices, each with the position of the first operand that is an index.
 _INDICES = {"stablehlo.dynamic_slice": 1, "stablehlo.dynamic_update_slice": 2,
             "stablehlo.gather": 1}
 

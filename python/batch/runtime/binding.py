@@ -41,7 +41,7 @@ class Bound:
         return self.value.dtype
 
     def update(self, array: ArrayLike | None = None) -> None:
-        """Reads the array again, or replaces it by another one of the same shape and dtype.
+        """Reads the array again, or replaces it with another array of the same shape and dtype.
 
         Raises a ValueError if the shape or the dtype differs.
         """

@@ -57,7 +57,7 @@ def compiler() -> str:
 
 @functools.cache
 def _version(path, modified):
-    """Identifies a compiler binary; `modified` is used only in the cache key."""
+    """Returns the version text of a compiler. `modified` is used only in the cache key."""
     try:
         return subprocess.run([path, "--version"], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=60, check=True).stdout
@@ -253,7 +253,7 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
 
 
 def _take(cached, path, arguments, text, what, progress):
-    """Returns a model from the cache. Compiles it if it is missing or damaged."""
+    """Returns a model from the cache. Compiles the model if its file is missing or damaged."""
     folder = os.path.dirname(cached)
     os.makedirs(folder, exist_ok=True)
     while True:

@@ -45,7 +45,7 @@ _explainers: list[Callable[..., Explanation]] = []
 
 
 def explain_run(function: Function, *arguments: Any, **named: Any) -> Explanation:
-    """Explains a run of a Function by batch.explain.explanation.explain_run()."""
+    """Explains a run of a Function with batch.explain.explanation.explain_run()."""
     return _explainers[0](function, *arguments, **named)
 
 

@@ -65,7 +65,7 @@ def _flat(what, lists, value, rows):
 
 
 def _taken(array, levels, rows):
-    """Returns the rows of a field in another order."""
+    """Returns the given rows of a field, in the given order."""
     moved = []
     for offsets in levels:
         begins = offsets[rows]
@@ -272,7 +272,7 @@ def join_forests(model, parts):
 
 
 def _joined(columns, firsts):
-    """Concatenates the rows of columns. `firsts`: for node numbers, an offset for each column."""
+    """Concatenates the rows of columns. `firsts`, if not None, is added to their node numbers."""
     arrays = [array if firsts is None else array + first
               for (array, _), first in zip(columns, [None] * len(columns)
                                            if firsts is None else firsts)]

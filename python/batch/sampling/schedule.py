@@ -2,13 +2,14 @@
 
 import numpy
 
-# Bits of a warm-up transition, in this order: it fits the step size; the mass matrix includes its
-# position; it ends a window; the step size becomes the average of earlier step sizes.
+# Bits of a warm-up transition, in this order: the transition fits the step size; its position is
+# used to fit the mass matrix; the transition ends a window; the step size becomes the average of
+# earlier step sizes.
 _STEP, _SEES, _ENDS, _AVERAGES = 1, 2, 4, 8
 
 
 def schedule(warmup):
-    """Returns the bits of each warm-up transition, int32 of shape (warmup,), by Stan's windows.
+    """Returns the bits of each warm-up transition in Stan's windows, as int32 of shape (warmup,).
 
     The first 75 and the last 50 transitions fit only the step size. Between them, windows of 25,
     50, 100, … transitions also fit the mass matrix. The last window contains the remaining

@@ -17,7 +17,7 @@ from batch.core.errors import LoweringError
 from batch.torch.aten import RULES
 from batch.torch.aten.elements import getitem
 
-# Arguments that specify the placement of a tensor, or repeat the result's type.
+# Arguments that rules do not receive: the placement of a tensor, or the type of the result.
 _LEFT_OUT = {"dtype", "device", "layout", "pin_memory", "memory_format", "non_blocking",
              "requires_grad"}
 _RANDOM = re.compile(r"aten\.(native_dropout|dropout|bernoulli|rand|normal|multinomial|"
@@ -70,7 +70,7 @@ _arrays = {}  # id of a tensor → (weak reference to it, (its version, JAX dtyp
 
 
 def array(tensor, name):
-    """Returns a JAX array with a copy of a tensor, because the tensor may change.
+    """Returns a JAX array with a copy of the tensor's data, because the tensor may change.
 
     Returns the same array for the same tensor, until it changes. Raises LoweringError if the
     tensor is sparse, has no data (meta), or has an unsupported dtype.
@@ -104,7 +104,7 @@ class _Out:
 
 
 def _place(node):
-    """Returns a node's source line: the innermost one outside of PyTorch."""
+    """Returns a node's innermost source line outside of PyTorch."""
     return _innermost(re.findall(_FRAME, node.meta.get("stack_trace") or ""))
 
 
@@ -157,7 +157,7 @@ class Graph:
     def _rule(self, node):
         if node.target is operator.getitem:
             return getitem, None
-        if getattr(node.target, "__module__", "") == "_operator":  # operates on numbers
+        if getattr(node.target, "__module__", "") == "_operator":  # a Python operator on numbers
             return lambda out, *values: node.target(*values), None
         name = _name(node.target)
         if name not in RULES:
@@ -246,7 +246,7 @@ def converted(value, what):
 def export(torch, module, example):
     decompositions = torch.export.default_decompositions()
     aten = torch.ops.aten
-    # JAX supports these directly; their decompositions transpose parameters.
+    # JAX supports these operations directly; their decompositions would transpose parameters.
     for kept in aten.linear.default, aten.matmul.default:
         decompositions.pop(kept, None)
     with torch.no_grad(), warnings.catch_warnings(), _quiet():
@@ -277,4 +277,4 @@ def _quiet():
             yield
     finally:
         logger.setLevel(level)
-    sys.stderr.write(printed.getvalue())  # usually printed by other threads
+    sys.stderr.write(printed.getvalue())  # this output usually comes from other threads

@@ -140,7 +140,7 @@ class Cell:
 
 
 def from_torch(module: torch.nn.Module, example: tuple[Any, ...] | torch.Tensor) -> Cell:
-    """Converts a PyTorch module to a JAX function, for functions that Batch compiles.
+    """Converts a PyTorch module to a JAX function that functions compiled by Batch can call.
 
         cell = batch.from_torch(torch.nn.GRUCell(4, 8), (torch.zeros(4), torch.zeros(8)))
         f = batch.vmap(lambda x, h: cell(x, h))

@@ -1,4 +1,4 @@
-"""Traces functions of ragged arrays and answers their questions about row counts."""
+"""Traces functions of ragged arrays and decides their comparisons of row counts."""
 
 import contextlib
 import copy
@@ -68,7 +68,7 @@ def _source(name):
 
 @contextlib.contextmanager
 def answered_questions():
-    """Context that answers questions of Python about row counts.
+    """Context that answers questions: comparisons of row counts in Python code.
 
     Raises LoweringError if Python uses a row count in an unsupported way.
     """

@@ -35,7 +35,7 @@ _NESTED = 6  # maximum number of nested calls of a function, each with new argum
 # --- functions ---------------------------------------------------------------------------
 
 class Spec(Body):
-    """Function for arguments of fixed types; `symbols` is the number of symbols in them."""
+    """Function for arguments of fixed types; `symbols` is the number of symbols in these types."""
 
     def __init__(self, function, tree, avals, kinds, symbols):
         super().__init__(function.__name__, function.function, avals, self._arguments)
@@ -90,7 +90,7 @@ class Program:
         self._runs = itertools.count()
 
     def suffix(self):
-        """Returns a new suffix for each run of a function; the first one is empty."""
+        """Returns a new suffix for each run of a function; the first suffix is empty."""
         number = next(self._runs)
         return f"_{number}" if number else ""
 
@@ -133,7 +133,7 @@ def unknown_result_error(spec):
 
 
 def _renamed(avals, scope):
-    """Renames symbols by first appearance. Returns the types and the number of symbols."""
+    """Renames symbols in order of first appearance. Returns the types and the number of symbols."""
     names, renamed = {}, []
     for aval in avals:
         shape = []
@@ -262,7 +262,7 @@ def data_arguments(function, scope=None):
     for name, annotation in annotations.items():
         try:
             kind = type_of(annotation, names)
-        except Exception:  # not an annotation of Batch
+        except Exception:  # not a Batch annotation
             continue
         if isinstance(element_of(kind), Data):
             found[name] = kind

@@ -31,7 +31,7 @@ def scan_counts(params):
     """Returns the number of constants and the number of carried values of a scan."""
     if "num_consts" in params:
         return params["num_consts"], params["num_carry"]
-    constants, carry, _ = params["ft_in"].unpack()  # JAX 0.12
+    constants, carry, _ = params["ft_in"].unpack()  # JAX 0.12 uses this parameter
     return len(constants), len(carry)
 
 

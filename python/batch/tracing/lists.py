@@ -149,7 +149,7 @@ def _walk(name, function, init, values):
         body._declared = "init"
     if not body.explore(root_frame()):
         give_up(body.unknown)
-    body.function = body._build = None  # frees their tracers; all paths are traced
+    body.function = body._build = None  # all paths are traced, so their tracers can be freed
     closure = _close(body)
     operands = [value._tracer if isinstance(value, ListValue) else value
                 for value in values]

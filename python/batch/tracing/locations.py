@@ -18,8 +18,8 @@ OWN_FOLDERS = tuple(os.path.join(folder, "") for folder in (
 _LIBRARY = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
 
 
-# Source information of an equation in an expanded jaxpr, its `source_info`. The JAX traceback
-# ends at the traced function. `tracebacks` also has the tracebacks of the calls of that function.
+# The `source_info` of an equation in an expanded jaxpr. `traceback` is the JAX traceback, which
+# ends at the traced function. `tracebacks` also has the tracebacks of the calls to that function.
 Source = collections.namedtuple("Source", ["traceback", "name_stack", "tracebacks"])
 
 
@@ -67,7 +67,7 @@ def user_location(traceback=None):
 
 
 def unknown_extent(equation):
-    """Returns the error for an equation that requires static extents but has differing ones."""
+    """Returns the error for an equation that requires static extents but whose extents differ."""
     types = ", ".join(atom.aval.str_short() for atom in equation.invars)
     return LoweringError(f"{describe_place(equation)}{equation.primitive.name} of {types} is not "
                          "supported for extents that differ between instances; process the rows "

@@ -19,7 +19,7 @@ _GUARDS = ("transfer_guard_device_to_device", "transfer_guard_device_to_host",
 _OURS = {"check_tracer_leaks": False, "debug_key_reuse": False, "disable_jit": False,
          "enable_checks": False, "numpy_dtype_promotion": "standard",
          "numpy_rank_promotion": "allow", **dict.fromkeys(_GUARDS, "allow")}
-# Other options with a value per thread.
+# Further options that have a value per thread.
 _OTHERS = ("debug_infs", "debug_nans", "default_device", "default_matmul_precision",
            "default_prng_impl", "enable_custom_prng", "enable_x64", "legacy_prng_key",
            "threefry_partitionable")
@@ -61,7 +61,7 @@ _CALLS = operator.attrgetter("jax_debug_nans", "jax_debug_infs",
 
 
 def call_options():
-    """Returns three flags: JAX checks for NaNs, checks for infinities, guards transfers."""
+    """Returns three flags: JAX checks for NaNs, JAX checks for infinities, JAX guards transfers."""
     nans, infs, guard = _CALLS(jax.config)
     return nans, infs, guard is not None and guard != "allow"
 

@@ -7,7 +7,7 @@ from jax.extend import core
 from batch.core.adt import fields_of
 from batch.core.types import Data, List, Scalar
 
-# Type of data values and lists in a jaxpr: a number that no equation uses.
+# Type of data values and lists in a jaxpr: an integer whose value no equation uses.
 HANDLE = jax.core.ShapedArray((), jnp.int32)
 
 
@@ -17,7 +17,7 @@ def dtype_of(kind):
 
 
 def aval_of(kind):
-    """Returns the type of a value of this declared type in a jaxpr."""
+    """Returns the jaxpr type of a value of this declared type."""
     if isinstance(kind, (Data, List)):
         return HANDLE
     return jax.core.ShapedArray(getattr(kind, "shape", ()), dtype_of(kind))
@@ -42,7 +42,7 @@ def _primitive(name, results, kinds_out=None):
             "@batch.function; apply them to functions of arrays")
 
     def each(values, dims, **params):
-        """Maps the lanes with a loop. Lanes that are independent still run together."""
+        """Maps over the lanes with a loop. Batch still runs independent lanes together."""
         if kinds_out is None or any(kinds_out(**params)):
             refuse()
         mapped = [jnp.moveaxis(value, dim, 0) for value, dim in zip(values, dims)

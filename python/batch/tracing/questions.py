@@ -1,4 +1,4 @@
-"""Questions of Python about row counts while a function is traced.
+"""Questions: comparisons of row counts in Python code while a function is traced.
 
 JAX assumes that a symbolic extent is at least 1. JAX returns False for `==` of two extents if they
 may be equal. A run may have 0, 1 or any number of rows. A comparison in user code is therefore a
@@ -216,8 +216,8 @@ def _hook(name):
     def asked(self, other):
         if _is_traced(self):
             frame = _user()
-            # An equality test in a call is not a question: caches compare the arguments with
-            # earlier ones. `max` and `min` test no equality.
+            # An equality test during a call is not a question: caches compare the arguments
+            # with earlier arguments. `max` and `min` do not test for equality.
             if frame and not (name in ("__eq__", "__ne__") and
                               _instruction(frame).startswith("CALL")):
                 answer = _compare(name, self, other)

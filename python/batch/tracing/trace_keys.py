@@ -34,8 +34,8 @@ class Trace:
         return tuple(map(_value_key, self.constants))
 
     def jit(self, mapped=False):
-        """Returns a jitted function of constants and arguments. `mapped`: map it over arguments."""
-        jaxpr = self.jaxpr  # excludes `self`, so that its constants can be freed
+        """Returns a jitted function of constants and arguments; `mapped` maps it over arguments."""
+        jaxpr = self.jaxpr  # `function` captures this, not `self`; the constants can then be freed
 
         def function(constants, *arguments):
             return core.jaxpr_as_fun(core.ClosedJaxpr(jaxpr, constants))(*arguments)
@@ -98,7 +98,7 @@ def _jaxpr_key(jaxpr):
     lines = [define(jaxpr.constvars), define(jaxpr.invars)]
     for equation in jaxpr.eqns:
         name, params = equation.primitive.name, equation.params
-        # Only the called function identifies a call: nothing is differentiated after this.
+        # The called function alone identifies a call, because a trace is not differentiated.
         if name in CALLS:
             params = {"": params[CALLS[name]]}
         lines.append((equation.primitive, equation.ctx,

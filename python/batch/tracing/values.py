@@ -207,7 +207,7 @@ class Frame:
     def __init__(self, script, root):
         self.script, self.asked, self.decided = script, [], {}
         self.root, self.number = root or self, next(_frame_numbers)
-        self.keys = {}  # id of a tracer → (key, tracer), of identified values; keeps tracers alive
+        self.keys = {}  # of identified values: id of a tracer → (key, tracer); keeps tracers alive
         self.unknown = None  # error that ends this run even if user code catches it
         # State of a whole function, stored in its root frame; dims and lists are keyed by list.
         self.dims, self.lists, self.symbols = {}, {}, 0
@@ -279,7 +279,7 @@ def fields_of_value(value, variant):
         fields[name] = value_of(kind, tracer)
         if is_value(fields[name]) and frame:
             frame.know(fields[name], (key, name))
-        elif isinstance(fields[name], ListValue):  # field of the only variant
+        elif isinstance(fields[name], ListValue):  # a field of a type with one variant
             root_frame().lists[id(tracer)] = (id(value._tracer), name), (tracer, value)
     return fields
 

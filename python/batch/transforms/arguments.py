@@ -99,7 +99,7 @@ def instance_type(aval, axis=UNMAPPED):
 
 
 def ragged_types(leaves, types):
-    """Returns types in which first extents that differ between instances have names.
+    """Returns the types, with names for first extents that differ between instances.
 
     Ragged arguments with equal offsets share a name. The type of a forest is its kind.
     """
@@ -127,7 +127,7 @@ def form_of(aval):
 
 
 def cache_key(leaf):
-    """Cache key of an argument: equal keys need no re-validation.
+    """Returns a cache key. Arguments with equal keys are validated only once.
 
     None means that the argument is validated on every call.
     """

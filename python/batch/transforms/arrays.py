@@ -16,7 +16,7 @@ UNMAPPED = object()  # axis of an unmapped argument; None would be an empty tree
 # --- arguments ---------------------------------------------------------------------------
 
 def _bits(dtype):
-    """Returns the NumPy dtype with the same bits that the runtime reads.
+    """Returns the NumPy dtype with which the runtime reads the bits of arrays of this dtype.
 
     The runtime reads bfloat16 as int16, and unsigned integers as signed ones.
     """

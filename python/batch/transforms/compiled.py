@@ -72,7 +72,7 @@ class Compiled:
         self.results = [atom.aval for atom in closed.jaxpr.outvars]
         self.depends = depends_on_mapped(closed.jaxpr, [not is_shared for is_shared in shared])
         is_there = [not is_empty(v.aval) for v in closed.jaxpr.invars]
-        # Positions of the model's parameters and arguments. A model has no empty arrays.
+        # Positions of the model's parameters and arguments. The model receives no empty arrays.
         self._parameters = [i for i, there in enumerate(is_there) if there and shared[i]]
         self._arguments = [i for i, there in enumerate(is_there) if there and not shared[i]]
         self._plain = [is_plain(dtype) for dtype in self.dtypes]
@@ -180,7 +180,9 @@ class Compiled:
             given = self._given(leaves, axes, size)
             try:
                 outputs = function.run(size, *given, bits=True)
-            except TypeError:  # arrays are deleted or on several devices; JAX raises its own error
+            except TypeError:
+                # An array is deleted or on several devices. NumPy copies it, or JAX raises its own
+                # error.
                 given = self._given(leaves, axes, size, as_they_are=False)
                 outputs = function.run(size, *given, bits=True)
         return self.from_runtime(outputs)
@@ -212,7 +214,7 @@ class Compiled:
         raise FloatingPointError(f"invalid value ({name}) encountered in {where}")
 
     def _find(self, leaves, axes, row, where):
-        """Runs an instance in JAX, which checks each operation. Returns if JAX cannot run it."""
+        """Runs an instance in JAX, which checks each operation, unless JAX cannot run it."""
         avals = [v.aval for v in self.closed.jaxpr.invars]
         if self.recursion or extent_names(aval.shape for aval in avals):
             return
@@ -273,7 +275,7 @@ class Compiled:
         return self._only.quick(size, self._arguments, types, quick_put())
 
     def _reads(self, i, leaf, axis):
-        """Returns whether the runtime reads an argument, and others of its kind, in place."""
+        """Returns whether the runtime reads an argument of this kind in place."""
         return self._plain[i] and axis == 0 and (
             type(leaf) is numpy.ndarray or isinstance(leaf, jax.Array)) and \
             leaf.dtype == self.dtypes[i]

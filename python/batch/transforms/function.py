@@ -26,7 +26,7 @@ class Function(Defined, Generic[P, R]):
 
     def __init__(self, function: Callable[P, R], scope: Scope) -> None:
         super().__init__(function, scope)
-        # Functions for one instance. Keys specify, by argument, whether it is a data value.
+        # Functions for one instance. Keys specify for each argument whether it is a data value.
         self.single_instance: dict[tuple[bool, ...], Mapped[Any]] = {}
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
@@ -36,7 +36,7 @@ class Function(Defined, Generic[P, R]):
 
 
 def function(f: Callable[P, R]) -> Function[P, R]:
-    """Makes f a function on values of data types, which may call itself.
+    """Makes f a function on values of data types. f may call itself.
 
         @batch.function
         def total(tree: Tree):

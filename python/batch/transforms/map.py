@@ -31,9 +31,9 @@ from batch.transforms.reader import Here, Thread
 from batch.transforms.vmap import Mapped, data_of
 
 R = TypeVar("R")
-# Limit on the results that wait for an earlier one, as a multiple of the number of lanes.
+# Limit on the results that wait for an earlier result, as a multiple of the number of lanes.
 _WINDOW = 16
-_MOST_LANES = 2 ** 30 - 1  # the capacity of a stream is twice that
+_MOST_LANES = 2 ** 30 - 1  # the capacity of a stream is twice the number of lanes
 
 
 @functools.lru_cache(maxsize=64)
@@ -100,7 +100,7 @@ class _Results(collections.abc.Generator):
         self._results, self._readers = results, readers
 
     def send(self, value):
-        # Otherwise, the reader's thread would wait for itself.
+        # Without this check, the reader's thread would wait for itself.
         if any(reader.is_here() for reader in self._readers):
             raise ValueError("generator already executing")
         return self._results.send(value)

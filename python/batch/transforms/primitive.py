@@ -19,7 +19,7 @@ def _result(aval, size):
 
 
 def vmap_by_jax(compiled, axes, size):
-    """Returns a function that computes batch.vmap by jax.vmap, with keys as words."""
+    """Returns a function that computes batch.vmap with jax.vmap and represents keys as words."""
     kinds = [v.aval for v in compiled.closed.jaxpr.invars]
 
     def one(*leaves):

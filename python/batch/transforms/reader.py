@@ -54,13 +54,13 @@ class Thread:
 
     The thread reads no more than want() allows. It uses the caller's context variables and JAX
     options. `stream` is a weak reference to a stream. The thread wakes the stream whenever an
-    element becomes available after none was.
+    element becomes available and no other element is available.
     """
 
     def __init__(self, elements):
         self._elements, self._read = elements, collections.deque()
         self._changed = threading.Condition()
-        # iter() may also block.
+        # `_is_reading` is true from the start, because iter() may also block.
         self._wanted, self._is_reading, self._is_closed = 0, True, False
         self.stream, self._error, self.is_over = lambda: None, None, False
         self._process = os.getpid()

@@ -283,7 +283,7 @@ def vmap(f: Callable[..., R], in_axes: PyTree = 0, out_axes: PyTree = 0,
         raise TypeError(f"batch.vmap expects a function, got {f!r}")
     check_tree(in_axes, "in_axes")
     check_tree(out_axes, "out_axes")
-    # Cached calls depend on the axes. The caller may change these, but not the copies.
+    # Cached calls depend on the axes. The caller may change its axes, but not these copies.
     return Mapped(f, copy_axes(in_axes), copy_axes(out_axes), axis_size,
                   {"lanes": lanes, "threads": threads, "strategy": strategy,
                    "stack_depth": stack_depth})

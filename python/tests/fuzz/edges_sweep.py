@@ -1,8 +1,8 @@
 """Compares operations at edge values of their types under batch.vmap and jax.vmap.
 
-MLIR and LLVM do not define the results of these operations for some numbers;
-docs/reference/element-types.md does. The sweep compares scalars and vectors of each type, with
-operands that are arguments or constants.
+For some numbers, MLIR and LLVM do not define the results of these operations, but
+docs/reference/element-types.md defines them. The sweep compares scalars and vectors of each type,
+with operands that are arguments or constants.
 
 Results must be bit-identical, except those of functions that both round. On CPUs, XLA flushes
 subnormal numbers to zero and Batch does not, so the sweep flushes the results of both.
@@ -263,7 +263,10 @@ def _difference(a, b, arguments, tolerance):
 
 
 def differences(functions, arguments):
-    """Compiles functions together. Returns {name: error or None}."""
+    """Compiles functions together, and compares their results with those of JAX.
+
+    Returns {name: error or None}.
+    """
     def combined(*given):
         return {name: g(*given) for name, (g, _) in functions.items()}
 

@@ -1,4 +1,4 @@
-"""Changes to the arguments of a call: mistakes of users, and worse.
+"""Changes to the arguments of a call: user mistakes, and worse.
 
 Each function returns a new value and a description of the change.
 """
@@ -78,7 +78,7 @@ def _consumed():
 
 
 def objects(rng):
-    """Returns an object that is not a valid argument of any function."""
+    """Returns an object that is not a valid argument of any function, and its description."""
     cell = []
     cell.append(cell)
     table = {}
@@ -241,10 +241,10 @@ def change(rng, value, where=""):
         made = batch.Ragged(value.values, value.offsets)
         if which < 0.5:
             made.values, text = arrays(rng, value.values)
-        elif which < 0.8:  # as users do
+        elif which < 0.8:  # through the constructor, as users do
             new, text = offsets(rng, value.offsets)
             made = batch.Ragged(value.values, new)
-        else:  # bypasses the checks of the class
+        else:  # without the checks of the class
             made.offsets, text = offsets(rng, value.offsets)
         return made, f"{where}: a Ragged of {text}"
     if isinstance(value, (list, tuple)) and value and inner:

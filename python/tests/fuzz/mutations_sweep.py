@@ -218,7 +218,7 @@ class Programs:
 
 
 def _is_ordinary(error):
-    # These types indicate defects of the package. A message that is not text is in freed memory.
+    # These types indicate defects of the package. Undecodable text comes from freed memory.
     return isinstance(error, Exception) and not isinstance(
         error, (SystemError, AssertionError, NameError, UnicodeDecodeError)) and \
         "PLEASE submit a bug report" not in str(error)

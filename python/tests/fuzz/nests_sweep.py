@@ -33,7 +33,10 @@ def program_of(number, seed):
 
 
 def differences(programs, seed):
-    """Compiles programs together. Returns an error, or None, for each program."""
+    """Compiles programs together, and compares their results with those of JAX.
+
+    Returns an error, or None, for each program.
+    """
     def combined(*state):
         return [program(*state) for program, _ in programs]
 

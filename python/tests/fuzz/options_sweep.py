@@ -34,7 +34,7 @@ def _normal(seed, *shape):
 
 # --- arrays ------------------------------------------------------------------------------
 
-W = _normal(3, 4, 4) / 6  # think() converges
+W = _normal(3, 4, 4) / 6  # small, so that think() converges
 
 
 def newton(x):
@@ -218,7 +218,7 @@ RECURSIVE = [("encode", encode, encode_one, trees),
 
 # --- options -----------------------------------------------------------------------------
 
-# Options that change the results of a program, or whether it is refused.
+# Options that change the results of a program, or whether the program is refused.
 CHANGING = [
     ("jax_numpy_rank_promotion", "raise"), ("jax_numpy_rank_promotion", "warn"),
     ("jax_numpy_dtype_promotion", "strict"), ("jax_debug_nans", True), ("jax_debug_infs", True),
@@ -255,7 +255,8 @@ def option(name, value):
         value = jax.devices(value)[0]
     before = getattr(jax.config, name)
     jax.config.update(name, value)
-    # Without a local value, JAX detects nothing after its first detection.
+    # Set debug options for this thread, too: with only the global value, JAX detects nothing after
+    # its first detection.
     local = getattr(jax, name[len("jax_"):])(value) if "debug" in name else \
         contextlib.nullcontext()
     try:
@@ -274,7 +275,7 @@ def outcome(function, *arguments):
 
 
 def by_jax(function, *arguments):
-    """Returns the outcome in JAX without a guard: compiled code makes no guarded copy."""
+    """Returns the outcome in JAX without a transfer guard: compiled code makes no guarded copy."""
     with jax.transfer_guard("allow"):
         return outcome(function, *arguments)
 

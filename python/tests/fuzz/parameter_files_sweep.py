@@ -110,7 +110,7 @@ def _tensors(data):
 
 
 class Programs:
-    """A model, and random files of its parameters."""
+    """A model, and random files with its parameters."""
 
     def __init__(self):
         self.types = {"BOOL": numpy.bool_, "I8": numpy.int8, "U8": numpy.uint8,
@@ -160,7 +160,7 @@ class Programs:
 
 
 def _change_header(rng, header):
-    """Changes an entry. Returns a description."""
+    """Changes an entry of a header. Returns a description of the change."""
     name = rng.choice(sorted(header))
     entry = header[name]
     if not isinstance(entry, dict) or rng.random() < 0.2:
@@ -193,7 +193,7 @@ def _change_header(rng, header):
 
 
 def _change_bytes(rng, file, header):
-    """Changes bytes. Returns a description."""
+    """Changes bytes of a file. Returns a description of the change."""
     place = rng.randrange(8 + header if rng.random() < 0.6 else max(1, len(file)))
     place = min(place, max(0, len(file) - 1))
     which = rng.choice(["bit", "byte", "cut", "remove", "insert", "length", "longer"])

@@ -328,7 +328,7 @@ def _(draw, name):
     inserted = tuple(axis for axis in range(rank) if draw.flip())
     window = [draw.random.randint(0, n) for axis, n in enumerate(shape)
               if axis not in inserted]
-    # If several updates of `scatter` write one place, JAX does not specify the result.
+    # If several updates of `scatter` write the same element, JAX does not specify the result.
     batch = draw.shape(0, 2) if name != "scatter" else (1,) * draw.below(3)
     axes = draw.some(len(batch) + len(window), len(window))
     of_batch, of_window = iter(batch), iter(window)

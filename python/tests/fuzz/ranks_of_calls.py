@@ -14,7 +14,7 @@ from fuzz.ranks import bind, maker, primitives
 # --- calls and control ------------------------------------------------------------------
 
 def _called(x):
-    """Contains an update, which Batch can compile only by a rule."""
+    """Contains an update, which Batch can compile only with a rule."""
     y = x.reshape(-1)
     return (y.at[y.astype("int32")].add(2 * y, mode="drop") if y.size else y).reshape(x.shape)
 
@@ -87,7 +87,7 @@ def _(draw, name):
 
 @maker("random_seed", "random_wrap", "random_unwrap", "random_clone", "iota_2x32_shape")
 def _(draw, name):
-    """Primitives that functions of keys have in common."""
+    """Primitives that functions of random keys have in common."""
     shape = draw.shape(0, 2)
     if name == "iota_2x32_shape":
         return lambda: tuple(bind(name, shape=(2, *shape))),

@@ -79,7 +79,7 @@ def _(draw, name):
 
 
 def _window(draw, shape):
-    """Draws window, steps and padding of a reduction."""
+    """Draws the window, the steps and the padding of a reduction."""
     window = [draw.random.randint(1, 3) for _ in shape]
     steps = [draw.random.randint(1, 3) for _ in shape]
     padding = [(draw.below(3), draw.below(3)) for _ in shape] if draw.flip() else \
@@ -93,7 +93,7 @@ def _(draw, name):
     shape, (start, operate) = draw.shape(1), draw.choice(((-jnp.inf, lax.max),
                                                           (jnp.inf, lax.min)))
     window, steps, padding = _window(draw, shape)
-    if draw.below(4) == 0:  # many places that do not overlap
+    if draw.below(4) == 0:  # many windows that do not overlap
         shape = (7,) * draw.choice((2, 3))
         window = steps = [draw.choice((4, 6))] * len(shape)
         padding = [(draw.below(2), draw.below(2)) for _ in shape]

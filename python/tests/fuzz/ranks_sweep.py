@@ -32,7 +32,7 @@ from fuzz import (
 )
 
 GROUP = 40  # cases that are compiled together
-SECONDS = 300  # for a group; an ordinary group takes ten
+SECONDS = 300  # time limit for a group; most groups take ten seconds
 
 
 def case_of(number, seed, primitive=None):
@@ -52,7 +52,7 @@ def _combined(cases):
 
 
 def differences(cases):
-    """Compiles cases together. Returns errors by the index of a case."""
+    """Compiles cases together. Returns {index of a case: difference from its reference}."""
     function, arguments = _combined(cases)
     found = batch.vmap(function)(*arguments)
     wanted = [ranks.reference(case)(*case.arguments) for case in cases]

@@ -57,7 +57,7 @@ def draws_inside(x):
     ("jax_debug_nans", True, not_numbers, positive_and_negative),
 ])
 def test_function_follows_the_option_of_each_call(name, value, f, make):
-    """One function runs before the option changes, while it is changed, and afterwards."""
+    """One function runs before the option changes, while the option is changed, and afterwards."""
     x = make()
     mapped = batch.vmap(f)
     before = getattr(jax.config, name)
@@ -87,7 +87,7 @@ def test_debug_nans_with_a_bound_argument():
 
 # --- the tables of options --------------------------------------------------------------
 
-# Prefixes of options under which no program runs, by purpose.
+# Prefixes of options under which these tests run no program, by purpose.
 LEFT_OUT = {
     "the compiler, executables and caches of XLA, which Batch does not use": [
         "jax_allow_f16_reductions", "jax_compilation_cache", "jax_compiler_",

@@ -1,4 +1,4 @@
-"""Sweeps over random cases, for --minutes=N. Each --seed=M gives other cases."""
+"""Sweeps over random cases, for --minutes=N. Each --seed=M gives different cases."""
 
 import os
 import subprocess

@@ -1,6 +1,6 @@
 """Calls of functions of data types with changed values.
 
-A worker process with a memory limit runs them.
+A worker process with a memory limit runs the calls.
 """
 
 import pytest

@@ -27,7 +27,7 @@ def serve(run):
     """
     faulthandler.enable()
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # output of tasks
+    os.dup2(2, 1)  # the output of tasks goes to stderr
     answers.write("\n")
     answers.flush()
     for line in sys.stdin:
@@ -157,7 +157,7 @@ def run_all(command, tasks, seconds, environment=None, workers=None):
 
 
 def run_groups(command, options, size, seconds, environment, **task):
-    """Runs numbered cases in tasks of `size` cases. A task contains their "first" and "count".
+    """Runs numbered cases in tasks of `size` cases. A task has "first" and "count".
 
     The options are those of batchtest.add_soak_options. The cases of a group that raises or
     ends its worker run again one by one. Yields (first, count, outcome, error).

@@ -11,7 +11,7 @@ _TOLERANCES = {"float64": 1e-10, "float32": 1e-5, "bfloat16": 1e-2, "float16": 1
 
 
 def raises(error, text):
-    """Context that requires an error of this type whose message contains `text`."""
+    """Context that requires an error of type `error` whose message contains `text`."""
     return pytest.raises(error, match=re.escape(text))
 
 

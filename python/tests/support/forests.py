@@ -135,7 +135,7 @@ def random_graphs(rng):
 
 @batch.view(Graph, complex)
 def _(number):
-    """A join of equal numbers: the imaginary part is their count."""
+    """A join of equal numbers, as many as the imaginary part."""
     return Graph.Join([number.real] * int(number.imag), 7)
 
 
@@ -145,7 +145,7 @@ def _(number):
 
 
 class Made:
-    """A leaf of one part, or a node of two."""
+    """A leaf with one part, or a node with two parts."""
 
     def __init__(self, *parts):
         self.parts = parts

@@ -35,7 +35,7 @@ def _defined(node):
 
 
 class _Lift(ast.NodeTransformer):
-    """Replaces calls with inputs, if they use no computed value and return an array.
+    """Replaces a call with an input if the call uses no computed value and returns an array.
 
     Calls of the function that the example shows remain.
     """
@@ -56,7 +56,7 @@ class _Lift(ast.NodeTransformer):
 
 
 def _several(value):
-    """Instances of an input; the first instance is the input of the example.
+    """Returns instances of an input. The first instance is the value in the example.
 
     Floating-point numbers are scaled and integers are shifted, so arrays remain sorted and matrices
     remain definite.
@@ -74,7 +74,7 @@ def _several(value):
 
 
 def _flat(statements):
-    """Statements without `with`, and with printed values as expressions."""
+    """Yields the statements, with `with` replaced by its body and `print` by its arguments."""
     for statement in statements:
         if isinstance(statement, ast.With):
             yield from _flat(statement.body)
@@ -174,7 +174,7 @@ def adapt(name, plain=False):
 
 
 def _candidates():
-    """All functions from which the rule chooses, in order."""
+    """Yields the names of all functions from which choose() selects, in order."""
     seen = set()
     for module in _MODULES:
         for name, value in sorted(vars(importlib.import_module(module)).items()):
@@ -186,7 +186,7 @@ def _candidates():
 
 
 def choose(count=40):
-    """Chooses functions by the rule of test_examples.py."""
+    """Returns the names of `count` functions, chosen by the rule of test_examples.py."""
     possible = [name for name in _candidates() if adapt(name)]
     return [possible[i * len(possible) // count] for i in range(count)]
 

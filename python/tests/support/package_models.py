@@ -74,7 +74,7 @@ TREES = [_random_tree(size) for size in (1, 2, 5, 11, 30)]
 
 
 def _weights(model, rows):
-    """Random parameters of a model; dynamic extents have `rows` rows."""
+    """Random parameters of a model; dynamic extents are `rows`."""
     rng = numpy.random.default_rng(6)
     return {p.name: rng.integers(-64, 64, [rows if e < 0 else e for e in p.shape])
             .astype(numpy.float32) / 512 for p in model.parameters}

@@ -29,7 +29,7 @@ def assert_maps_like_jax(f, *arguments, mapped=None, calls=2, **options):
 
 
 def assert_calls(mapped, f, *arguments, **options):
-    """Compares three calls with jax.vmap: the first may be new, the others are cached."""
+    """Compares three calls of `mapped` with jax.vmap(f). Only the first call may compile."""
     assert_maps_like_jax(f, *arguments, mapped=mapped, calls=3, **options)
 
 

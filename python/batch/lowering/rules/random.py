@@ -76,6 +76,6 @@ def _bits(keys, *, bit_width, shape):
 
 @rule("random_gamma")
 def _gamma(keys, alpha, *, log_space):
-    """Uses the JAX loops, vectorized over all elements."""
+    """Draws gamma variates with the loops of JAX, vectorized over all elements."""
     keys = jax.random.wrap_key_data(keys, impl=_threefry.name)
     return primitives.random_gamma_p.impl(keys, alpha, log_space=log_space, use_vmap=True)

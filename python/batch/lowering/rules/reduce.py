@@ -42,7 +42,9 @@ def _positions(*_, shape, dimension, **__):
 
 @rule("bitcast_convert_type")
 def _bits(value, *, new_dtype):
-    """Rejects ragged rows if the width of the type changes: jaxlib would end the process."""
+    """Rejects ragged rows if the width of the type changes, because jaxlib would otherwise end the
+    process.
+    """
     if value.dtype.itemsize == jnp.dtype(new_dtype).itemsize or \
             all(isinstance(n, int) for n in value.shape):
         return KEEP
@@ -112,7 +114,7 @@ def _place_of(name, start, is_better, best_of):
                 other for other in range(value.ndim) if other != axis])
             return jnp.where(is_there, places, jnp.asarray(count, index_dtype)).min(axis)
 
-        # Rows are scanned one after another. If no rows exist, the place is 0.
+        # Rows are scanned one after another. If no rows exist, the returned index is 0.
         def step(carry, row):
             best, place, at = carry
             takes = (is_better(row, best) | (row != row)) & (best == best)
@@ -128,8 +130,9 @@ _place_of("argmax", least, lambda row, best: row > best, jnp.max)
 _place_of("argmin", greatest, lambda row, best: row < best, jnp.min)
 
 
-# Maximum number of places of a window that are computed one after another. For 2 × 2 windows, the
-# gradient takes a third of the time that it takes with rows; for 4 × 4 windows, half of that time.
+# Maximum number of positions of a window that are computed one after another. For 2 × 2 windows,
+# the gradient takes a third of the time of _scatter_in_blocks(); for 4 × 4 windows, half of that
+# time.
 _MOST_PLACES = 32
 
 
@@ -188,7 +191,7 @@ def _scatter_in_blocks(source, padded, is_greatest, window, strides):
 
 
 def _scatter_by_place(source, padded, select_prim, window, strides):
-    """Handles windows of any kind, one place of a window at a time."""
+    """Handles windows of any kind, one position of a window at a time."""
     spans = [(n - 1) * step + 1 for n, step in zip(source.shape, strides)]
     places = list(itertools.product(*map(range, window)))
     best, chosen = None, None
@@ -219,7 +222,7 @@ def _concatenate(*values, dimension):
 
 @of_nothing("pad")
 def _pad(value, padding, *, padding_config):
-    # n elements have n - 1 places between them.
+    # n elements have n - 1 gaps between them.
     shape = [low + high + max(0, n + (n - 1) * between)
              for n, (low, high, between) in zip(value.shape, padding_config)]
     return jnp.full(shape, padding)

@@ -15,10 +15,10 @@ from jax.extend import core
 from batch.lowering.expansion import rule
 from batch.lowering.rules.reduce import greatest, least
 
-# Maximum number of elements of an array whose rows are found by comparison if their numbers are
-# unknown. A comparison selects N * K * W elements, each in about 0.3 ns (0.7 ns if instances run
-# singly). In larger arrays, updates run one by one: K rounds of a loop, each in about 20 ns, or in
-# 30–90 ns in lockstep.
+# Maximum number of elements of an array whose updated rows are found by comparison if the row
+# numbers are unknown. A comparison selects N * K * W elements, each in about 0.3 ns (0.7 ns if
+# instances run singly). In larger arrays, updates run one by one: K rounds of a loop, each in
+# about 20 ns, or in 30–90 ns in lockstep.
 _MOST_COMPARED = 128
 
 
@@ -102,7 +102,7 @@ class _Rows:
         self.operand = operand.transpose(self.order).reshape(batch, self.count, width)
 
     def result(self, rows):
-        """Returns these rows as an array of the operand's shape."""
+        """Returns `rows` as an array of the operand's shape."""
         shape = [self.shape[axis] for axis in self.order]
         return rows.reshape(shape).transpose(numpy.argsort(self.order))
 
@@ -170,7 +170,7 @@ def _known(rows, kind, function):
 # --- unknown rows -----------------------------------------------------------------------
 
 def _one(operand, rows, function):
-    """Performs a single update, which reads and writes only its place."""
+    """Performs a single update. Reads and writes only the updated slice."""
     dtype = rows.begins[0].dtype if len(rows.begins) else jnp.int32
     begin = [jnp.zeros((), dtype)] * len(rows.shape)
     for position, axis in enumerate(rows.places):
@@ -183,7 +183,7 @@ def _one(operand, rows, function):
 
 
 def _compared(rows, kind):
-    """Compares each row with all updates."""
+    """Compares the number of each row with those of all updates, and updates the row."""
     # Rows of one element are scalars, so vector code runs along the updates.
     shape = rows.operand.shape[2:] if rows.operand.shape[2] > 1 else ()
     operands = rows.operand.reshape(rows.operand.shape[:2] + shape)

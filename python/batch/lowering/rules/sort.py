@@ -63,7 +63,7 @@ def _by_network(keys, count):
     n = len(keys[0])
     size = 1 << (n - 1).bit_length()
     place = jnp.arange(size, dtype=jnp.int32)
-    # Padding comes last: among equal keys, smaller places come first.
+    # Padding comes last, because it has the largest keys and places.
     keys = [jnp.pad(key, (0, size - n), constant_values=jnp.iinfo(key.dtype).max)
             for key in keys]
     stages = [(1 << length, 1 << step) for length in range(1, size.bit_length())

@@ -70,8 +70,8 @@ def _limit(first, step, a, slope=False):
 def _fraction(numerator, denominator):
     """Returns `first` and `step` of _limit() for a fraction d0 + n1 / (d1 + n2 / (d2 + …)).
 
-    The algorithm is by Thompson and Barnett (1986). `numerator` and `denominator` take the number
-    of a term, and a.
+    The algorithm is by Thompson and Barnett (1986). `numerator` and `denominator` take the index
+    of a term, and `a`.
     """
     def away(x):  # moves x away from zero
         tiny = 1e3 * jnp.finfo(x.dtype).tiny
@@ -131,7 +131,7 @@ _NEAR = (
 
 
 def _is_near(a, x):
-    """Returns whether a is so large, and x so close to it, that series take too many terms."""
+    """Returns whether a is so large, and x so close to a, that a series needs too many terms."""
     return (a > (1e3 if a.dtype.itemsize == 4 else 1e4)) & (jnp.abs(x - a) < 0.3 * a)
 
 
@@ -226,7 +226,7 @@ def _igamma_grad(a, x):
 @rule("random_gamma_grad")
 @_in_float32
 def _random_gamma_grad(a, x):
-    """Returns the derivative of a sample with respect to a, at a constant lower function.
+    """Returns the derivative of a sample with respect to a, for a constant lower function.
 
     The derivative of that function with respect to x is _gamma_factor() / x.
     """

@@ -84,7 +84,8 @@ def _(out, x, y):
 def _common(x, y):
     """Returns the operands of a comparison, cast to the type in which they are compared.
 
-    If both are of one kind and only one has dimensions, its type is used.
+    If both are of one kind and only one has dimensions, both get the type of that operand.
+    Otherwise, they are unchanged.
     """
     ranks = [bool(jnp.ndim(value)) for value in (x, y)]
     kinds = [jnp.asarray(value).dtype.kind for value in (x, y)]
@@ -222,7 +223,7 @@ def getitem(out, values, index):
     return values[index]
 
 
-# Scalars that may be indices. Assertions about their ranges are ignored.
+# Reads a scalar, which may be an index. Assertions about its range are ignored.
 rule("_local_scalar_dense")(lambda out, x: x)
 for _name in "_assert_async", "_assert_scalar", "_assert_tensor_metadata":
     rule(_name)(lambda out, *_, **__: None)

@@ -105,7 +105,7 @@ def _(out, x, axis, *_):
 
 
 def _normal(x, axes, epsilon):
-    """Normalizes x over axes, in single precision at least; returns the mean and scale too."""
+    """Normalizes x over axes, in at least single precision; also returns the mean and the scale."""
     wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     mean = wide.mean(axes, keepdims=True)
     scale = lax.rsqrt(jnp.square(wide - mean).mean(axes, keepdims=True) + epsilon)

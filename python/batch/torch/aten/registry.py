@@ -1,4 +1,4 @@
-"""Registry of rules. A rule computes, with JAX, a PyTorch operation that torch.export leaves.
+"""Registry of rules. A rule uses JAX to compute a PyTorch operation of an exported graph.
 
 A rule receives `out`, the PyTorch description of the result (shape and dtype), or a list of
 descriptions for several results. It also receives the arguments of the operation, except those that
@@ -25,7 +25,7 @@ def as_type(value, dtype):
 
 
 def axes_of(axis, rank):
-    """Returns the axes of a reduction as non-negative numbers; no axes mean all axes."""
+    """Returns the non-negative axes of a reduction; None or an empty sequence means all axes."""
     if axis is None or isinstance(axis, (list, tuple)) and not axis:
         return tuple(range(rank))
     axes = axis if isinstance(axis, (list, tuple)) else [axis]
