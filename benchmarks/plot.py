@@ -155,7 +155,7 @@ def draw_gpu(record, output):
     results = record["results"]
     batches = sorted({r["batch"] for r in results})
     forms = list(dict.fromkeys(form for r in results for form in r["peers"]))
-    # Ranks of each model's sizes. A panel shows the sizes with the same rank.
+    # Results by the rank of their size among the model's sizes. Each panel shows one rank.
     ranks = {}
     for r in results:
         sizes = sorted({q["size"] for q in results if q["model"] == r["model"]})

@@ -7,20 +7,20 @@ import time
 import batchtest
 
 TOLERANCE = 1e-4
-# Minimum number of instances of a point. Small mini-batches run several times.
+# A point runs as many mini-batches as fit into this number of instances, but at least one.
 LEAST_INSTANCES = 8
 
 
 class Ours:
-    """Form that runs our program, or a variant of it without some feature. It takes turns with
-    the forms of peers."""
+    """Form that runs our program, or a variant of the program without a feature. The form takes
+    turns with those of peers."""
 
     def __init__(self, name, program, *options):
         self.name, self.program, self.options = name, program, options
         self.unbatched = "--unbatched" in options
 
     def outputs(self, point, path):
-        """Writes the outputs. Returns the counts."""
+        """Writes the outputs to the file `path`. Returns the counts of the run."""
         return batchtest.run_model(
             self.program, point.inputs, "--outputs=" + path, "--limit=%d" % point.count,
             *point.given, *self.options, params=point.params, batch=point.batch,
@@ -52,8 +52,8 @@ class Other:
         self.name, self.form, self.processes = name, form, processes
 
     def check(self, point):
-        """Returns the check of the fastest process, which lists the processes that failed. For
-        example, a scheduler of DyNet may fail on large graphs."""
+        """Returns the result of the check of the fastest process. The result also lists the
+        processes that failed. For example, a scheduler of DyNet may fail on large graphs."""
         best, failed = None, []
         for process in self.processes:
             try:

@@ -46,7 +46,7 @@ class Peer:
         return json.loads(line)
 
     def again(self):
-        """Returns this peer, or a new process of the same peer if this one has ended."""
+        """Returns this peer, or a new peer with the same arguments if the process has ended."""
         return self if self.process.poll() is None else Peer(
             *self.started_with, python=self.python)
 
@@ -70,8 +70,8 @@ class Peer:
 
 
 def serve(make):
-    """Runs the loop of a worker. `make(peer)` returns an object with a method for each "do".
-    `peer` is the module NAME_peer, which has start(threads, *arguments), describe() and
+    """Runs the loop of a worker. `make(peer)` returns an object with a method for each value of
+    "do". `peer` is the module NAME_peer, which has start(threads, *arguments), describe() and
     inference()."""
     # Answers use a separate stream, because libraries may print to stdout.
     answers = os.fdopen(os.dup(1), "w")

@@ -3,12 +3,12 @@
 # By default, this code links the shared libraries of MLIR and LLVM. A tool then links in
 # seconds and stays small.
 #
-# With BATCH_STATIC_MLIR, the code links the archives of MLIR. It also links those of LLVM if
-# MLIR was built with them; Debian's MLIR was built with the shared library. Tools then load
+# With BATCH_STATIC_MLIR, the code links the archives of MLIR. It also links the archives of
+# LLVM if MLIR was built with them; Debian's MLIR was built with the shared library. Tools then load
 # faster. The plugin is not built, because it would load a second MLIR into mlir-opt.
 #
 # With BATCH_STATIC_LLVM, the code links the archives of both, independently of how MLIR was
-# built. This is for programs that run on machines without LLVM.
+# built. This option is for programs that run on machines without LLVM.
 option(BATCH_STATIC_MLIR "Link the archives of MLIR, not its shared library" OFF)
 option(BATCH_STATIC_LLVM
        "Link the archives of MLIR and LLVM; for programs, not for libraries to install" OFF)

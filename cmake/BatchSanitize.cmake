@@ -13,7 +13,7 @@ if(BATCH_SANITIZE)
   add_compile_options("-fsanitize=${BATCH_SANITIZERS}" -fno-omit-frame-pointer)
   add_link_options("-fsanitize=${BATCH_SANITIZERS}")
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND BATCH_SANITIZERS MATCHES "undefined")
-    # Compiled models have no type information of functions, and LLVM has no RTTI.
+    # Compiled models have no type information for functions, and LLVM has no RTTI.
     add_compile_options(-fno-sanitize=function,vptr)
   endif()
 endif()

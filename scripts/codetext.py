@@ -1,4 +1,4 @@
-"""Normalizes generated code so that two texts are equal exactly if the code is.
+"""Normalizes generated code so that two texts are equal exactly if their code is equal.
 
 LLVM IR, PTX and AMD assembly define functions, constants, values, registers, labels and
 metadata by name. A refactoring may change these names and the order of the definitions,
@@ -285,7 +285,7 @@ def ptx_pieces(part, own, defined):
 
 
 def parse_amd(text):
-    """Returns one entity in the original order, because functions are inlined into the kernel."""
+    """Returns one entity with all lines in order, because functions are inlined into the kernel."""
     kernels = set(re.findall(r'^\s*\.globl\s+(\S+)', text, re.M))
     symbols = set(re.findall(r'^\s*\.type\s+([^\s,]+)', text, re.M)) - kernels
     local = {}
@@ -323,8 +323,8 @@ def normalize(text, kind=None):
 
 def for_people(old, new):
     """Returns two texts for a readable diff. They have the original names unless most
-    names differ. Numbers of values are dropped unless only these differ, because one
-    more value changes all numbers after it."""
+    names differ. Numbers of values are dropped unless only the numbers differ, because an
+    additional value changes all numbers after it."""
     names = [{e.name for e in text.entities} for text in (old, new)]
     if len(names[0] & names[1]) * 2 > len(names[0] | names[1]):
         texts = old.readable(), new.readable()

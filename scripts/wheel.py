@@ -17,7 +17,7 @@ import tempfile
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# The licenses below and the license of Batch.
+# License expression of the wheel: the licenses below and the license of Batch.
 EXPRESSION = "Apache-2.0 WITH LLVM-exception AND BSD-3-Clause AND MIT"
 LARGEST = 100 << 20  # bytes; the limit of PyPI
 

@@ -9,8 +9,8 @@ Switches off each optimization that is on by default, and switches on each that 
 a time, and compares with the default. Corresponds to figure 10 of Cortex. For a variant,
 batch-opt runs the passes of the --autobatch table in docs/reference/pipelines.md without one of
 them, or with a different option or tuning file, and then --cpu-workers. batch-compile then runs
-no further pass. On a model, it would run the missing pass. The default is compiled in the same
-way. --variants=help lists the variants.
+no further pass. If it compiled the model itself, it would run the omitted pass. The default is
+compiled in the same way. --variants=help lists the variants.
 
 Models run on the first trees of a file (default: the GUM trees of ../shared/data if present,
 else examples/data). DAG-RNN runs on 10x10 grids, and models of sequences and lattices on
@@ -32,9 +32,9 @@ with the same code as the default does not run, and its ratio is "=". Otherwise,
 variant take turns. The ratio of a pair is the time of the variant over that of the default. The
 time is inspect + schedule + execute, a median of --runs. The result is the median over the
 repetitions. A result above 1 means that an optimization helps if it was switched off, and hurts if
-it was switched on. "again" compares the default with itself: ratios no further from 1 are noise.
-Numbers of tasks, batches and barriers, over all mini-batches, do not depend on the machine. The
-unbatched lowering, and the default that it is compared with, use one thread. --add keeps the
+it was switched on. "again" compares the default with itself: ratios that are no further from 1 are
+noise. Numbers of tasks, batches and barriers, over all mini-batches, do not depend on the machine.
+The unbatched lowering, and the default that it is compared with, use one thread. --add keeps the
 contents of the output file, for a run in pieces. Builds nothing: run scripts/check first.
 """
 
@@ -162,7 +162,7 @@ def model_text(model):
 
 
 def lower(model, size, variant, path):
-    """Writes the LLVM dialect of a variant to a file. Returns it without source positions."""
+    """Writes the LLVM dialect of a variant to a file. Returns the text without source positions."""
     text = model_text(model)
     with open(path + ".source", "w") as file:
         file.write(text)
@@ -179,7 +179,7 @@ def lower(model, size, variant, path):
                    *batchtest.autobatch_passes(options, variant.get("without", ()),
                                                variant.get("with")),
                    "--cpu-workers=" + workers)
-    with open(path) as file:  # kernels name their source file
+    with open(path) as file:  # descriptions of kernels name the source file
         return re.sub(r"\\22lines\\22:\{[^}]*\},", "", file.read())
 
 
@@ -223,7 +223,7 @@ def difference(found, wanted):
 
 
 def run(program, inputs, variant, batch, threads, *arguments):
-    """Returns the counts and the total in microseconds."""
+    """Runs a program. Returns its counts and its total time in microseconds."""
     if variant.get("unbatched"):
         found = batchtest.run_model(program, inputs, "--unbatched", *arguments,
                                     check=False)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how compile time grows with the number of loops that wait in a function.
+"""Measures how compile time grows with the number of waiting loops in a function.
 
   loops.py [--build=build] [--calls=25,50,100,200,400] [--runs=3] [--most=2.3]
            [--output=FILE]

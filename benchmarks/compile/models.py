@@ -69,7 +69,7 @@ def inputs(model, options, instances, folder, data):
 
 
 def compare(objects, arguments, repetitions, runs, folder):
-    """Returns the CPU seconds of batch-run by level. Raises an error if outputs differ."""
+    """Returns {level: CPU seconds of each run}. Raises an error if outputs differ."""
     tool, outputs = batchtest.tool("batch-run"), {}
     for level, program in objects.items():
         path = os.path.join(folder, "outputs." + level)
@@ -87,7 +87,7 @@ def compare(objects, arguments, repetitions, runs, folder):
 
 
 def measure(model, options, folder):
-    """Returns the record of a model."""
+    """Measures a model. Returns its record."""
     flags, points = MODELS[model]
     source = batchtest.model(model)
     objects = {level: os.path.join(folder, "%s.%s.so" % (model, level))

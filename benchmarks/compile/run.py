@@ -3,11 +3,11 @@
 
   run.py [--build=build] [--ops=1000,10000] [--runs=5] [--slack=1] [--output=FILE]
 
-Makes programs with about these numbers of ops: mutually recursive functions over a tree, each
-with about 40 ops of tensor code. Times `batch-opt --autobatch --cpu-workers` on them, from
-start to exit, less the time of `batch-opt` on an empty module. The budget is 200 ms for 1,000
-ops and 2.5 s for 10,000. The exit code is 1 if the smallest time exceeds --slack times the
-budget.
+Makes a program for each number in --ops, with about that many ops. Each program consists of
+mutually recursive functions over a tree, each with about 40 ops of tensor code. Times
+`batch-opt --autobatch --cpu-workers` on each program, from start to exit, less the time of
+`batch-opt` on an empty module. The budget is 200 ms for 1,000 ops and 2.5 s for 10,000. The exit
+code is 1 if the smallest time exceeds --slack times the budget.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def function(number, count):
             code = ("linalg.matvec ins(%%W, %%v%d : !mat, !vec) "
                     "outs(%%zero : !vec) -> !vec" % i)
         lines.append("    %%v%d = %s" % (i + 1, code))
-    # The constant makes the functions different, because equal ones would share a kernel.
+    # The constant makes each function different, because equal functions would share a kernel.
     lines.append("    %%c = arith.constant dense<%d.0> : !vec" % number)
     lines += ["    %y = arith.addf %v30, %c : !vec", "    rec.yield %y : !vec",
               "  } }", "  return %h : !vec", "}"]

@@ -1,6 +1,6 @@
 """The models in JAX, for one instance. Loops over given words are lax.scan, loops whose end
-is computed are lax.while_loop, and branches are lax.cond. jax.vmap makes mini-batches: then
-loops run until the last instance ends, and both sides of branches run for all instances.
+is computed are lax.while_loop, and branches are lax.cond. jax.vmap makes mini-batches,
+in which loops run until the last instance ends, and both sides of branches run for all instances.
 
 A net is a function of its parameters and one instance's arrays. prepare() makes these
 arrays, and outputs() arranges a result by instance.
@@ -151,8 +151,8 @@ class Forced(Seq2seq):
 
 
 class Residual(Net):
-    """Norms are folded into convolutions. Channels are last, because XLA's convolution with
-    channels first is slow in branches."""
+    """Norms are folded into convolutions. Channels are last, because XLA's convolutions with
+    channels first are slow in branches."""
 
     def __init__(self, p, name, sizes):
         self.net = residual.Net(name, sizes)

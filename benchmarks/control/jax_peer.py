@@ -1,6 +1,6 @@
-"""JAX: the nets of jax_models.py, compiled as a whole. Mini-batches run by jax.vmap or one
-instance after the other, whichever is faster. XLA uses one thread for each core that the
-process may use."""
+"""JAX: the nets of jax_models.py, compiled as a whole. Mini-batches run under
+jax.vmap or one instance after the other, whichever is faster. XLA uses one thread for each
+core that the process may use."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ def describe():
 
 
 class Model:
-    """Interface for the worker."""
+    """A model, with the methods that the worker calls."""
 
     def __init__(self, name, tensors, sizes):
         jax.clear_caches()
@@ -38,7 +38,7 @@ class Model:
         return jax.vmap(lambda *instance: self.net.run(p, *instance))(*arrays)
 
     def settings(self, form, batch):
-        """Returns {setting: (prepare, run, outputs)}. The fastest setting counts."""
+        """Returns {setting: (prepare, run, outputs)}. Only the fastest setting counts."""
         net = self.net
 
         def one_by_one(*arrays):

@@ -1,10 +1,10 @@
-"""The models of the benchmark at the sizes of their papers, and small ones for tests:
-parameters, inputs, and the minimum work of any program.
+"""The models of the benchmark at the sizes of their papers, and at small sizes for
+tests: parameters, inputs, and the minimum work of any program.
 
-Parameters are uniform in +-gain * sqrt(3 / inputs of an output). Parameters of decisions
-are adjusted so that instances decide differently. The word that ends a sentence varies more
-than others. Biases make about half of a policy's decisions positive, and 70 % of those of
-gates.
+Parameters are uniform in +-gain * sqrt(3 / number of inputs of an output). Parameters of decisions
+are adjusted so that instances decide differently. The score of the word that ends a
+sentence varies more than other scores. Biases make about half of the decisions of a policy
+positive, and 70 % of the decisions of gates.
 """
 
 import numpy
@@ -28,11 +28,11 @@ class Model:
         return ["--size=H=%d" % s["H"]]
 
     def source(self, s):
-        """Returns the text of the model, or None for that of batchtest.model."""
+        """Returns the text of the model, or None to use the file batchtest.model(name)."""
         return None
 
     def adjust(self, p, random, s):
-        """Adjusts the drawn parameters."""
+        """Adjusts the parameters, which were drawn at random."""
 
 
 def lstm_shapes(prefix, h):
@@ -89,7 +89,7 @@ class Attention(Model):
         return {"W_" + net: (s["HEADS"], s["D"], s["D"]) for net in "qkvo"}
 
     def instance(self, random, s):
-        # As in the paper, half of the slots are given and the others are zeros.
+        # As in the paper, half of the slots are filled, and the other half are zeros.
         cache = (s["HEADS"], s["SLOTS"], s["D"])
         found = {"x": random.uniform(-1.7, 1.7, (s["HEADS"], s["D"])).astype("f4")}
         for name in "KV":
@@ -128,7 +128,7 @@ class Seq2seq(Model):
         return dict({"E": (v, h), "out.W": (v, h), "out.b": (v,)}, **lstm_shapes("l", h))
 
     def adjust(self, p, random, s):
-        # Sentences have about 20 words on average, and some have 50.
+        # With these factors, sentences have about 20 words on average, and some have 50.
         p["out.W"][0] *= 2
         p["out.b"][:] *= 0.01
 
@@ -144,7 +144,7 @@ class Seq2seq(Model):
 
 class Forced(Seq2seq):
     def instance(self, random, s):
-        # Sentences have 4 to 50 words, including the end.
+        # Sentences have 4 to 50 words, including the word that ends them.
         count = int(random.integers(4, 51))
         force = numpy.zeros(50, "i4")
         force[:count - 1] = random.integers(2, s["V"], count - 1)
@@ -152,7 +152,7 @@ class Forced(Seq2seq):
 
 
 class Residual(Model):
-    """Models that residual_models.py writes."""
+    """Models whose text residual_models.py generates."""
 
     def __init__(self, name):
         self.name = name
@@ -178,7 +178,8 @@ class Residual(Model):
 
     def instance(self, random, s):
         size = s["pixels"]
-        # An image is a colour, two waves and noise. Images of pure noise would have equal means.
+        # An image is the sum of a colour, two waves and noise. Images of pure noise would have
+        # equal means.
         grid = numpy.arange(size) / size
         image = random.normal(0, 1, (3, 1, 1)) + random.normal(0, 0.3, (3, size, size))
         for _ in range(2):
@@ -187,7 +188,7 @@ class Residual(Model):
                 a * grid[:, None] + b * grid + phase)
         found = {"image": image.astype("f4")}
         if self.name == "blockdrop_given":
-            # Seven of 15 blocks run, the paper's average.
+            # Seven of the 15 blocks run, which is the average in the paper.
             count = len(self.net(s).blocks)
             found["probs"] = random.uniform(0, 0.45, count).astype("f4")
             found["probs"][random.permutation(count)[:(count - 1) // 2]] += 0.5
@@ -238,7 +239,7 @@ MODELS = {"lstm10": LSTM10(), "nasrnn": NASRNN(), "nasrnn_add": NASRNN(),
 
 
 def parameters(name, s):
-    """Returns {name: array}, the same ones in each run."""
+    """Returns {name: array}. The arrays are the same in each run."""
     model, random = MODELS[name], numpy.random.default_rng(list(name.encode()))
     found = {}
     for key, shape in model.shapes(s).items():
@@ -264,8 +265,8 @@ def work(name, s, values, outputs, batch):
 
 def floor(parts, threads, peak):
     """Returns the minimum time of the work in microseconds, summed over its parts, and the
-    component that dominates it. The time of a part is the larger of two: that of its products at
-    the FMA peak, and that of reading its bytes repeatedly."""
+    component that dominates it. The time of a part is the larger of two: the time of its
+    products at the FMA peak, and the time of reading its bytes repeatedly."""
     rates = sorted((float(size) * 2 ** 20, rate * 1e3)
                    for size, rate in peak["read_gbytes"].items())
     total, products = 0.0, 0.0

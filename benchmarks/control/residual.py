@@ -1,6 +1,6 @@
 """BlockDrop and SkipNet for the benchmark: networks of residual_models.py with parameters
-that decide differently for different images; the work of their blocks; and traces, in which
-the decisions of one run are fixed."""
+for which decisions differ between images; the work of the blocks; and traces, in which the
+decisions of one run are fixed."""
 
 import numpy
 
@@ -119,7 +119,7 @@ class Trace(residual_models.Model):
     def block(self, block, x, prefix, run=None):
         if run is None or self.ran[block.number]:
             return super().block(block, x, prefix)
-        # Keeps only the shortcut.
+        # A block that the other network did not run keeps only its shortcut.
         if not block.narrows:
             return "", x
         text, result = super().block(block, x, prefix)

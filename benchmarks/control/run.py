@@ -27,21 +27,21 @@ mini-batch differ. The columns are:
 
 Before timing, all outputs are compared with those of our first strategy. Decisions must be
 equal, unless two scores are within 1e-4 of each other, and |a-b| / max(|b|, rms of b) must be
-at most 1e-4. Otherwise, the peer is FAILED, and the exit code is 1. Then all take turns for
---rounds rounds. A program that exceeds its share of --minutes gets fewer rounds. When the time is
-over, the script lists the remaining models. Times are medians in microseconds per mini-batch,
-ours from inspection to results. Ratios are medians of the ratios per round, over the fastest of
-our strategies: below 1 is a loss.
+at most 1e-4. Otherwise, the peer is FAILED, and the exit code is 1. Then all programs take
+turns for --rounds rounds. A program that exceeds its share of --minutes gets fewer rounds. When the
+time is over, the script lists the remaining models. Times are medians in microseconds per
+mini-batch, ours from inspection to results. Ratios are medians of the ratios per round, over the
+fastest of our strategies: below 1 is a loss.
 
 The floor is a sum over steps of the model: a step of a loop for all instances, a layer, a
 convolution, or a height of a tree. For each step, the larger of two times counts: its products at
 the FMA peak, and its reads of weights and caches at the speed of repeated reads of as many bytes.
-batch-peak measures both before and after, and the larger values count.
+batch-peak measures both speeds before and after the programs, and the larger values count.
 
---overhead compares each strategy with a trace, at batch 1: the same operations with fixed
-decisions, those of the instance, as loops of a constant number of steps and blocks in a row, by
-strategy `linearize`. If control reads no tensors, linearize's plan is the trace.
-BlockDrop with given probabilities runs with 0, 25, 50, 75 and 100 % of its blocks.
+--overhead compares each strategy with a trace, at batch 1. A trace has the same operations, but
+the decisions of the instance are fixed: loops have a constant number of steps, and blocks follow
+each other. It is compiled with strategy `linearize`. If control reads no tensors, linearize's plan
+is the trace. BlockDrop with given probabilities runs with 0, 25, 50, 75 and 100 % of its blocks.
 
 Progress goes to stderr, tables to stdout. --add keeps the contents of the output file.
 --small is for tests. Builds nothing.
@@ -74,7 +74,7 @@ def progress(text):
 
 
 class Strategy(turns.Ours):
-    """Form that runs our program by a strategy. Other strategies may round differently."""
+    """Form that runs our program with a strategy. Two strategies may round results differently."""
 
     def __init__(self, model, strategy, program):
         super().__init__(strategy, program, *(["--unbatched"] if strategy == "none" else []))
@@ -109,7 +109,7 @@ def reason(error):
 
 
 def compile_strategies(name, s, strategies, folder):
-    """Returns the legal strategies, and the reasons why others are not legal."""
+    """Returns the legal strategies, and {strategy: reason} for strategies that are not legal."""
     legal, refused = [], {}
     text = models.MODELS[name].source(s)
     for strategy in strategies:
@@ -217,7 +217,7 @@ def run_model(name, s, legal, refused, peers, threads, options, folder, left):
 
 
 def overhead_cases(name, s, folder, program):
-    """Yields (case, files, outputs), from which traces are made."""
+    """Yields (case, files, outputs) of each case. The outputs of a case determine its trace."""
     first = models.inputs(name, s, 1)[0]
     cases = [("", first)]
     if name == "blockdrop_given":

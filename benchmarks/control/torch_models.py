@@ -1,8 +1,8 @@
 """The models in PyTorch, for any number of instances at once.
 
-RUNS of a net is {setting: method}: methods that run a mini-batch, of which the fastest
-counts. EAGER and COMPILED are further methods for one of these forms. prepare() makes the
-arguments of such a method, and outputs() arranges its result by instance; neither is timed.
+RUNS of a net is {setting: method}. Each method runs a mini-batch, and the fastest counts.
+EAGER and COMPILED have further methods for the eager and for the compiled form. prepare()
+makes the arguments of a method, and outputs() arranges its result by instance; neither is timed.
 STEPS lists the functions that are compiled. Norms are folded into convolutions, and the
 input products of given words are one product.
 """
@@ -32,7 +32,7 @@ class Net(torch.nn.Module):
     def __init__(self, p, name, sizes):
         super().__init__()
         self.name, self.sizes = name, sizes
-        self.watch = None  # a list to which margins of decisions are appended
+        self.watch = None  # None, or a list to which margins of decisions are appended
         self.setup(p)
 
     def keep(self, **tensors):
@@ -83,7 +83,7 @@ class LSTM10(Net):
         return self.layers(tokens, 8)
 
     def layers(self, tokens, words=1):
-        x = self.E[tokens]  # words, instances, columns
+        x = self.E[tokens]  # dimensions: words, instances, columns
         zero, hs, cs = torch.zeros_like(x[0]), [], []
         for layer in range(10):
             W, U, b = (getattr(self, "l%d_%s" % (layer, kind)) for kind in "WUb")
@@ -233,8 +233,8 @@ class Seq2seq(Net):
             self.watch.append(first - second)
 
     def full(self, h, c, force):
-        """Runs all instances until the last one ends. Clears the results after the end of an
-        instance."""
+        """Runs all instances until the last one ends. Clears the results of each instance after its
+        end token."""
         word, words, hs = torch.ones(len(h), dtype=torch.int64), [], []
         going = torch.ones(len(h), dtype=torch.bool)
         for t in range(50):
@@ -247,7 +247,7 @@ class Seq2seq(Net):
                 break
         out, hs = torch.stack(words, 1), torch.stack(hs, 1)
         ends = (out == 0).long()
-        running = ends.cumsum(1) == ends  # up to the first end
+        running = ends.cumsum(1) == ends  # true up to and including the first end token
         return running.sum(1), out * running, hs * running[:, :, None]
 
     def compact(self, h, c, force):
@@ -278,8 +278,8 @@ class Seq2seq(Net):
 
 
 class Residual(Net):
-    """A block runs for the rows that keep it. In the setting "masked" it runs for all rows,
-    and the results of the others are dropped."""
+    """A block runs for the rows that do not skip it. In the setting "masked", it runs for all rows,
+    and the results of the rows that skip it are dropped."""
 
     RUNS = {"gathered": "gathered", "masked": "masked"}
     EAGER = {"gathered, channels last": "last"}
@@ -414,7 +414,7 @@ class RAE(Net):
 
     def prepare(self, instances):
         """Numbers the nodes in post-order. Returns words, leaves, the nodes of each height, the
-        ends of instances, and the trees."""
+        offsets of the instances' nodes, and the trees."""
         words, leaves, levels, count = [], [], {}, 0
 
         def number(tree):

@@ -48,7 +48,7 @@ class Step:
 
 
 class Model:
-    """Interface for the worker."""
+    """A model, with the methods that the worker calls."""
 
     def __init__(self, name, tensors, sizes):
         torch.compiler.reset()
@@ -64,12 +64,13 @@ class Model:
         return net
 
     def settings(self, form, batch):
-        """Returns {setting: (prepare, run, outputs)}. The fastest setting counts."""
+        """Returns {setting: (prepare, run, outputs)}. Only the fastest setting counts."""
         self.fell_back = []
         found = {}
         for setting, method in {**self.net.RUNS, **(
                 self.net.EAGER if form == "eager" else self.net.COMPILED)}.items():
-            # A single instance has one row, except in trees. None lets Inductor decide.
+            # A single instance has one row, except in trees. With None, Inductor decides whether
+            # shapes are dynamic.
             dynamic = (batch > 1 or None) if setting in self.net.DYNAMIC else False
             net = self.net if form == "eager" else self.compiled(dynamic)
             found[setting] = net.prepare, getattr(net, method), net.outputs

@@ -1,5 +1,6 @@
-"""Traces: programs that repeat a model's run of one instance with fixed decisions. They have
-the same operations, but no control that reads tensors, so `linearize` compiles them."""
+"""Writes traces. A trace is a program that repeats a model's run of one instance with fixed
+decisions. It has the same operations, but its control reads no tensors, so `linearize` compiles
+it."""
 
 import batchtest
 import residual
@@ -33,7 +34,7 @@ LOOP = """\
 
 
 def seq2seq(name, count):
-    """Returns a loop of `count` steps, in which words only select the rows to read."""
+    """Returns a trace with a loop of `count` steps, in which words only select the rows to read."""
     with open(batchtest.model(name)) as file:
         text = file.read()
     first, end = text.index("    %zero = arith.constant 0 : index\n"), text.index(
@@ -53,8 +54,8 @@ def seq2seq(name, count):
 
 
 def trace(name, s, output):
-    """Returns the text of a trace. Returns None for a model whose control reads no tensors:
-    its trace is the plan of linearize."""
+    """Returns the text of a model's trace, or None if the model's control reads no tensors. The
+    trace of such a model is the plan of linearize."""
     if name in ("seq2seq", "seq2seq_forced"):
         return seq2seq(name, int(output["count"]))
     if name in ("blockdrop", "blockdrop_given", "skipnet38"):

@@ -3,13 +3,13 @@
 
   unroll.py [--build=build] [--threads=1,2] [--rounds=5] [--runs=5] [--output=FILE] [--small]
 
-Runs two models at batch 1, with their loops and with bodies of several rounds: the fold of
-nasrnn over 1,000 words, unrolled by hand (a list for each word of the body), and the loop of
-attention over 32 steps, unrolled by `mlir-opt` of the same LLVM. Results are compared with those
-of unbatched code, and must have the same bits with and without unrolling. All take turns for
---rounds rounds, with --runs runs each. Times are medians in microseconds per instance. Ratios are
-medians of the ratios per round, over the original loop. Barriers and bytes copied by inserts are
-per instance, too. --small is for tests. Builds nothing.
+Runs two models at batch 1, with their own loops and with loops whose bodies have several rounds:
+the fold of nasrnn over 1,000 words, unrolled by hand (a list for each word of the body), and the
+loop of attention over 32 steps, unrolled by `mlir-opt` of the same LLVM. Results are compared with
+those of unbatched code, and must have the same bits with and without unrolling. All programs take
+turns for --rounds rounds, with --runs runs each. Times are medians in microseconds per instance.
+Ratios are medians of the ratios per round, over the original loop. Barriers and bytes copied by
+inserts are per instance, too. --small is for tests. Builds nothing.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def unroll_attention(factor, folder, words):
 
 
 def unroll_nasrnn(factor, folder, words):
-    """Writes a fold over `factor` lists whose body contains the cell `factor` times."""
+    """Writes a fold over `factor` lists. Its body contains the cell `factor` times."""
     with open(batchtest.model("nasrnn")) as file:
         source = file.read()
     lists = ["tokens"] + ["tokens%d" % i for i in range(1, factor)]
@@ -89,7 +89,7 @@ def unroll_nasrnn(factor, folder, words):
 
 
 class Unrolled(turns.Ours):
-    """Form of a model that reads separate inputs."""
+    """One form of a model. Each form of the model has its own input file."""
 
     def __init__(self, factor, program, inputs):
         super().__init__("1 round" if factor == 1 else "%d rounds" % factor, program)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""worker.py PEER THREADS: the process of one peer, torch or jax, which run.py starts.
-checked.py describes its answers."""
+"""worker.py PEER THREADS: runs one peer, torch or jax, in a process that run.py starts.
+checked.py describes the answers of this process."""
 
 import os
 import sys

@@ -51,7 +51,7 @@ LEAST_SAME, COMPARED = 0.97, 8
 
 
 class Form:
-    """A program in a worker that takes turns with others."""
+    """A program that runs in a worker and takes turns with other programs."""
 
     def __init__(self, worker, name, lanes, count):
         self.worker, self.name = worker, name
@@ -78,7 +78,7 @@ class Point:
 
     def __init__(self, width, lanes, count, ours, theirs):
         self.width, self.lanes, self.count = width, lanes, count
-        self.ours, self.theirs = ours, theirs  # forms of batch; the peer of each
+        self.ours, self.theirs = ours, theirs  # forms of batch, and the peer of each
 
     def prepare(self, jax, torch):
         forms = {name: Form(jax, name, self.lanes, self.count)
@@ -118,7 +118,7 @@ class Point:
 
 
 def points_of(width, options):
-    """Returns the points of a width. Fast points come first and leave time to the others."""
+    """Returns the points of a width. Fast points come first and leave time for the slow ones."""
     found = [Point(width, lanes, lanes, ["batch " + s for s in options.spellings],
                    ["vmap " + s for s in options.spellings]) for lanes in sorted(options.lanes)]
     return found + [Point(width, options.map_lanes, options.requests, ["map"],

@@ -1,4 +1,4 @@
-"""`generate` of transformers, with padding. Its only form is "generate"."""
+"""`generate` of transformers, with padding. The only value of `form` is "generate"."""
 
 import torch
 import torch_peer

@@ -16,7 +16,7 @@ def graph_of(value):
         return word, kids
 
     shared = value["nodes"] if isinstance(value, dict) else None
-    number = {}  # numbers of visited shared nodes
+    number = {}  # index of each visited shared node in `kids`
     kids, words, done = [], [], []
     work = [(value["root"] if shared else value, False)]
     while work:

@@ -19,7 +19,7 @@ EXECUTORS = {"device": ["--executor=device"], "cluster": ["--executor=cluster"],
              "cluster-16": ["--executor=cluster", "--cluster-size=16"],
              "block": ["--executor=block"]}
 LEVELS = ("cluster", "block", "device")
-# Golden cases, if present.
+# Folder of the golden cases, if present.
 CASES = os.path.join(batchtest.ROOT, "..", "shared", "cases")
 # Relative rounding errors of the factors of products (docs/explanation/gpu.md).
 ROUNDING = {"tf32": 2.0 ** -11, "bf16": 2.0 ** -8}
@@ -30,10 +30,10 @@ TIMED = (TREES, "lstm")
 SEQUENCES = ("lstm", "gru")
 # Models that run under the sanitizer. Each covers code that the others do not.
 SANITIZED = (TREES, "treegru_nary", "seq2seq", "nuts_gauss")
-# Models that are large, or similar to others. They run with one executor and one level.
+# Models that are large, or similar to other models. Each runs with one executor and one level.
 ONCE = ("bilstm_tagger_char", "lstm10", "skipnet38", "blockdrop_given", "nasrnn_add",
         "attention_masked", "seq2seq_forced")
-# A decoder, attention, a sampler and ten layers. Each has small sizes for the emulator, and
+# A decoder, attention, a sampler and ten layers, each with small sizes for the emulator and
 # the number of instances to compare with unbatched code. The decoder selects the largest of
 # many numbers. With many instances, rounding changes the order of two of these numbers.
 CONTROL = {"seq2seq": ("H=16,V=30", 8), "attention": ("HEADS=2,D=8,SLOTS=34", 64),
@@ -73,7 +73,7 @@ def cases(options, scratch):
     names = sorted(os.listdir(CASES)) if os.path.isdir(CASES) else []
     for model in names:
         few = 1 if model in ONCE else None
-        # Only sanitized models run in clusters of 16, because these run the same code.
+        # Clusters of 16 run the same code as smaller ones, so only sanitized models run on them.
         executors = [executor for executor in options.executors
                      if executor != "cluster-16" or model in SANITIZED]
         found = ways(model, executors[:few], LEVELS[:few])
@@ -114,7 +114,8 @@ def cases(options, scratch):
 
 
 def tensor_cores(options, entries):
-    """Yields the same tuples for a tree model on tensor cores, at the sizes of run.py."""
+    """Yields tuples like those of cases() for a tree model on tensor cores, at the sizes of
+    run.py."""
     for entry in entries:
         if entry["model"] != TREES:
             continue
@@ -134,7 +135,7 @@ def tensor_cores(options, entries):
 
 
 def control(options):
-    """Yields the same tuples for models whose control does not follow a structure."""
+    """Yields tuples like those of cases() for models whose control does not follow a structure."""
     for model, (small, checked) in CONTROL.items():
         if options.models and model not in options.models:
             continue

@@ -22,11 +22,12 @@ most the tolerance, else the exit code is 1.
 Our programs and the peers take turns in each repetition. Times are medians in microseconds per
 mini-batch: the kernel; the host, which inspects and schedules; the copies of inputs, plans and
 all results, with the launch; and the total, with the fastest executor. Ratios are those of
-pairs, peer over our total: above 1, ours is faster. The floor is the larger of two times, over
-that of the kernel: the products at the GPU's f32 rate, and the bytes that must move at its copy
-bandwidth. Next to the kernel's time with executor `device` is its estimate from counts
-(work.py). Stores JSON, and a plot in the same folder. --add keeps the contents of the output file,
-for a run in pieces. --quick is for trying out: few runs, small batches.
+pairs, peer over our total: above 1, ours is faster. The floor divides the larger of two times by
+the time of the kernel. The two are the time of the products at the GPU's f32 rate, and the time of
+the bytes that must move at its copy bandwidth. Next to the kernel's time with executor `device` is
+its estimate from counts (work.py). Stores JSON, and a plot in the same folder. --add keeps the
+contents of the output file, for a run in pieces. --quick is for trying out: few runs, small
+batches.
 """
 
 import argparse
@@ -301,7 +302,7 @@ def measure(entry, peer, options, folder):
 
 
 def add_floors(result, entry, ceilings):
-    """Adds the GFLOP/s of a kernel's products, and its share of the GPU's floor."""
+    """Adds the GFLOP/s of the kernels' products, and the floor as a share of the kernels' time."""
     if entry.is_sequence or not ceilings:
         return
     kernel = result["ours"][result["best"]]["median_us"]["kernels"]

@@ -2,8 +2,8 @@
 number of children per node, and a binary TreeLSTM for compilation.
 
 A model has two functions of rows. `leaf` takes the products of the words. `node` takes these
-and the children's rows. By level, they get all nodes of a height; node by node, they get one
-row. By level, the products of the words are one product for all nodes of a mini-batch.
+products and the children's rows. By level, they get all nodes of a height; node by node, they get
+one row. By level, the products of the words are one product for all nodes of a mini-batch.
 """
 
 import torch
@@ -196,8 +196,8 @@ class TreeLSTM(Model):
 
 
 class BinaryTreeLSTM(Model):
-    """The model of peers/torch_peer.py without results that share memory, which compilers do
-    not support."""
+    """The model of peers/torch_peer.py, in which no results share memory: compilers do not
+    support that."""
 
     names = ("h", "c")
 

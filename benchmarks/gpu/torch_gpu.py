@@ -113,8 +113,8 @@ class Peer:
 
     @torch.no_grad()
     def load(self, model, size, shapes, values, graphs):
-        """Loads a model. `shapes` contains the shapes of the parameters by name; -1 is the number
-        of words. `graphs` contains `values` as graphs, or as lists of words for sequence
+        """Loads a model. `shapes` contains the shapes of the parameters by name; -1 means the
+        number of words. `graphs` contains `values` as graphs, or as lists of words for sequence
         models."""
         self.sequences = model not in MODELS
         self.values, self.graphs, self.calls = values, graphs, {}
@@ -145,7 +145,7 @@ class Peer:
 
     @torch.inference_mode()
     def check(self, form, batch, instances, wanted):
-        """Returns the largest relative difference from tensors by name."""
+        """Returns the largest relative difference of an output from its tensor in `wanted`."""
         if form == "recursive":
             found = self.model.collect(self.recursive(instances))
         else:
@@ -183,7 +183,7 @@ class Peer:
         def replay():
             graph.replay()
 
-        replay.state = state  # the graph reads its tensors but does not own them
+        replay.state = state  # the graph reads the tensors of the state but does not own them
         return replay
 
     @torch.inference_mode()
@@ -196,7 +196,7 @@ class Peer:
                       lambda state=state: self.of(form).run(state)
                       for state, _ in self.states(form, batch, instances)]
         calls, found = self.calls[form, batch], []
-        for run in range(runs + 1):  # the first one is a warm-up
+        for run in range(runs + 1):  # the first run is a warm-up
             found.append({"us": sum(wall_time(call, self.cuda) for call in calls)})
             if self.cuda and form in ("graph", "cudnn"):
                 found[-1]["device_us"] = sum(map(device_time, calls))

@@ -9,18 +9,17 @@ Needs no GPU. batch-opt reports the work of the blocks of executor `device` in e
 number of rows (remark Work). A run on the CPU reports the steps of mini-batches. For the steps
 of inner nodes, the levels of trees, the script prints medians and means of rows and of warps with
 work. It also prints the means of these numbers: the most shares of products that a warp has, the
-rows copied and weights read by all blocks together, barriers of a block, and loads after the
-barrier of all blocks that wait for each other.
+rows copied and weights read by all blocks together, barriers of a block, and the loads in the
+longest chain of dependent loads after the barrier of all blocks.
 
 Then it prints an estimate of the time of a kernel, for each model and batch, next to the floor
 of the same GPU and the measured time. The floor is the larger of two times, for the products and
 for the bytes of the kernel. The script also prints the choice of executor `auto` next to the
-fastest executor. Measured times, the
-barrier and the peaks are those of --results (default:
-benchmarks/results/gpu-2026-11-27.json). Estimates are sums over stages, of cycles that batch-opt
-counts. Nothing is fitted to the measured times (CONSTANTS, lib/Codegen/GPU/WorkCounts.cpp).
-Estimates do not include a kernel's launch, its copies of weights, and products of two tensors
-of a task (mvrnn).
+fastest executor. The measured times, the barrier and the peaks are those of --results (default:
+benchmarks/results/gpu-2026-11-27.json). An estimate is a sum over stages of the cycles that
+batch-opt counts. Nothing is fitted to the measured times (CONSTANTS,
+lib/Codegen/GPU/WorkCounts.cpp). Estimates do not include a kernel's launch, its copies of weights,
+and products of two tensors of a task (mvrnn).
 """
 
 import argparse
@@ -84,8 +83,8 @@ class Model:
         self.kernels = gpu_work.count(self.source, size, rows, self.flags)
 
     def kids(self, tasks):
-        """Returns the number of rows of a ragged domain: the average number of children of this
-        many tasks."""
+        """Returns the number of rows of a ragged domain: the number of children that `tasks`
+        inner nodes have on average."""
         return max(round(self.kids_of_inner * tasks), 1)
 
     def stages(self, kernel, tasks):

@@ -24,8 +24,8 @@ def median(run, seconds):
 
 
 def answer(seconds, settings):
-    """Prints a line when it is ready, then answers requests. `settings(kernel, batch)` returns
-    {name: function without arguments}."""
+    """Prints a line when the peer is ready, then answers requests. `settings(kernel, batch)`
+    returns {name: function without arguments}."""
     known = {kernel.name: kernel for kernel in kernels.KERNELS}
     best = {}
     print("ready", flush=True)

@@ -59,7 +59,7 @@ std::string json(const Counts &counts) {
          ", \"bytes\": " + std::to_string(counts.bytes) + "}";
 }
 
-/// Measures tables 2 and 5 of the paper.
+/// Measures the cells of tables 2 and 5 of the paper.
 std::string measureCells() {
   std::printf("%-18s %23s %23s %23s %23s %12s %16s\n", "cell",
               "variables in order", "search of the paper", "ours",
@@ -166,7 +166,7 @@ std::string measureTrees() {
 }
 /// Measures layouts of batches of ten operators with three operands each. The
 /// operators use variables at random positions of a hidden order. In some
-/// batches, two variables of an operand are exchanged.
+/// batches, two variables of the first operand are exchanged.
 std::string measureLayouts() {
   std::printf("\n%10s %10s %10s %10s\n", "variables", "batches", "copies",
               "ms");

@@ -1,8 +1,8 @@
 """The models in DyNet, with autobatching, as far as DyNet can express them directly.
 
 The code is in the style of DyNet's users: the graphs of all instances grow next to each
-other. If control waits for a value, each instance first runs until its wait. Then one
-dynet.forward computes all these values, and DyNet finds the batches. Each instance is a
+other. If control waits for values, each instance first runs until it waits. Then one
+dynet.forward computes the values for all instances, and DyNet finds the batches. Each instance is a
 generator that yields the expressions for which it waits.
 """
 
@@ -321,7 +321,7 @@ class Sequence(Net):
 
     def program(self, instance):
         return self.build(instance)
-        yield  # makes this a generator, like the other programs
+        yield  # makes this a generator, like program() of other classes
 
     def last(self, result):
         return [x for values in result.values() for x in values]
@@ -369,7 +369,7 @@ NETS = {"lstm_nmt_greedy": Greedy, "lstm_nmt_beam": Beam, "stackrnn": StackRNN, 
 
 
 class Model:
-    """Interface for the worker."""
+    """A model, with the methods that the worker calls."""
 
     def __init__(self, name, tensors, sizes):
         self.net = NETS[name](tensors)

@@ -26,14 +26,14 @@ struct Waiter {
   batchrt::FiberStack stack{64 << 10};
   batchrt::Fiber fiber{stack};
 
-  /// Suspends forever.
+  /// Suspends the fiber, and suspends it again after each resume.
   static void wait(void *argument) {
     for (;;)
       static_cast<Waiter *>(argument)->fiber.suspend();
   }
 };
 
-/// Returns the nanoseconds of a resume and a suspend.
+/// Returns the nanoseconds that a resume and a suspend take together.
 double measure(int fibers) {
   std::vector<std::unique_ptr<Waiter>> waiters;
   for (int i = 0; i < fibers; ++i) {

@@ -28,11 +28,11 @@ class Model:
         return {name: s[name] for name in self.named or s}
 
     def adjust(self, p, random):
-        """Adjusts the drawn parameters."""
+        """Adjusts the parameters, which were drawn at random."""
 
 
 def uniform(seed, chain, first, second):
-    """Returns draws in (0, 1) for (seed, chain), addressed by two arrays of numbers. They equal
+    """Returns draws in (0, 1) for (seed, chain), selected by two arrays of integers. Draws equal
     those of random.uniform.f32 of the library: the first word of Threefry-2x32 with 20 rounds."""
     key = [numpy.uint32(seed), numpy.uint32(chain)]
     key.append(key[0] ^ key[1] ^ numpy.uint32(0x1BD11BDA))
@@ -104,10 +104,10 @@ class Beam(Greedy):
 
 
 class Speculative(Model):
-    """A draft with one layer and a target with four. Words form groups of 8 similar words. In
-    both networks, the next word is in the previous group. After a word of the first group, the
-    next word is word 0, the end. The choice among the 8 words of a group depends on all words
-    read, so the target accepts some words of the draft and rejects others."""
+    """A draft network with one layer and a target network with four. Words form groups of 8 similar
+    words. In both networks, the next word is in the previous group. After a word of the first
+    group, the next word is word 0, the end. The choice among the 8 words of a group depends on all
+    words read, so the target accepts some words of the draft and rejects others."""
 
     decisions = ("out", "accepted")
     named = ("D", "F", "V")
@@ -309,7 +309,7 @@ class Nested(Model):
         h = s["H"]
         edges = sum(int(o["counts"].sum()) for o in outputs)
         nodes = sum(len(o["counts"]) for o in outputs)
-        # The products for the edges of a node share a part, which the node computes once.
+        # The products for the edges of a node have a common term, which the node computes once.
         return nodes * 16 * h * h + edges * 2 * h * h
 
 
@@ -380,7 +380,7 @@ MODELS = {"lstm_nmt_greedy": Greedy(), "stackrnn": StackRNN(), "drnn": DRNN(),
 
 
 def parameters(name, sizes):
-    """Returns {name: array}, the same ones in each run."""
+    """Returns {name: array}. The arrays are the same in each run."""
     model, random = MODELS[name], numpy.random.default_rng(list(name.encode()))
     found = {}
     for key, shape in model.shapes(sizes).items():

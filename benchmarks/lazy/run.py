@@ -10,7 +10,7 @@ pip install numpy torch dynet38). The script reports missing packages and skips 
 Models, parameters and inputs are those of models.py. The peers:
 
   torch eager      PyTorch, one instance at a time, in the usual style
-  torch hand       PyTorch, batched by hand as by an expert (torch_models.py,
+  torch hand       PyTorch, batched by hand as an expert would (torch_models.py,
                    torch_decoders.py)
   torch compiled   the same with steps compiled by Inductor, in the faster of two settings
   dynet            DyNet with autobatching, by the fastest of its three schedulers; users
@@ -21,18 +21,18 @@ Models, parameters and inputs are those of models.py. The peers:
 
 Before timing, the outputs of every peer are compared with those of batch-run. Decisions must be
 equal, unless two scores are within 1e-4 of each other, and |a-b| / max(|b|, rms of b) must be
-at most 1e-4. Otherwise, the peer is FAILED, and the exit code is 1. Then all take turns for
---rounds rounds. A peer that exceeds its share of --minutes gets fewer rounds, but at least one.
-When the time is over, the script lists the remaining models. Times are medians in microseconds
-per mini-batch, ours from inspection to results. The ratio is the median of the ratios per round,
-peer over ours: below 1 is a loss. The share of the peak is that of products, by the FMA peak of
-the same run (batch-peak, the larger of before and after).
+at most 1e-4. Otherwise, the peer is FAILED, and the exit code is 1. Then all programs take
+turns for --rounds rounds. A peer that exceeds its share of --minutes gets fewer rounds, but at
+least one. When the time is over, the script lists the remaining models. Times are medians in
+microseconds per mini-batch, ours from inspection to results. The ratio is the median of the ratios
+per round, peer over ours: below 1 is a loss. The share of the peak is that of products, by the FMA
+peak of the same run (batch-peak, the larger of before and after).
 
 The script then prints the time outside of kernels, from the same runs: nanoseconds of
 inspection per recorded task, less a switch for each wait; scheduling over its target of 1.5 us
 per flush and 12 ns per task; the total over the time in kernels; and nanoseconds of a switch to
-one of 64 instances and back (batch-fibers). --overheads measures only that, at hidden sizes 256
-and 32, batch 8 and 64. --add keeps the contents of the output file. Builds nothing.
+one of 64 instances and back (batch-fibers). --overheads measures only these values, at hidden sizes
+256 and 32, batch 8 and 64. --add keeps the contents of the output file. Builds nothing.
 """
 
 import argparse
@@ -61,7 +61,7 @@ PEERS = ["torch eager", "torch hand", "torch compiled", "dynet", "no analysis", 
 
 
 def known_switches(folder):
-    """Returns the SWITCHES that the tools support, and the others."""
+    """Returns the SWITCHES that the tools support, and those that they do not support."""
     model = batchtest.write_lines(os.path.join(folder, "model.mlir"), [
         "func.func @main(%x: f32) -> f32 attributes {batch.entry} { return %x : f32 }"])
     known, unknown = [], []
@@ -98,7 +98,7 @@ def start_workers(names, threads):
 
 
 def compile_programs(model, sizes, folder, switches, names):
-    """Returns our program, and the forms derived from it."""
+    """Returns the form of our program, and the forms derived from it."""
     strategy = "lazy" if models.MODELS[model].waits else "auto"
     sizes = models.MODELS[model].module_sizes(sizes)
     options = ["--strategy=" + strategy] + ["--size=%s=%d" % item for item in sizes.items()]
@@ -278,7 +278,7 @@ def main():
     record = {**batchtest.where_and_when("lazy"), "rounds": options.rounds, "results": []}
     print("%s, %s, %d cores" % (record["date"], record["cpu"], record["cores"]))
     failures, skipped = [], []
-    # Models such as Berxit have the same size for several hidden sizes.
+    # Some models, such as Berxit, have the same size for several hidden sizes. Run each size once.
     order = list({(threads, name, models.MODELS[name].sizes(hidden)["H"]):
                   (threads, hidden, name) for threads in options.threads
                   for hidden in reversed(options.hidden) for name in options.models}.values())

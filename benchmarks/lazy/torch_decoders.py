@@ -1,6 +1,6 @@
 """Beam search and speculative decoding in PyTorch, like the models of torch_models.py.
 
-By hand, beam search has a row for each beam in progress, of all instances. Speculative
+Batched by hand, beam search has a row for each beam in progress of each instance. Speculative
 decoding has a row for each instance in progress. The last rows move to the rows of instances
 that have ended, so that the rows of keys and values in use are the first ones. Nothing else
 is copied. Words of a prompt are rows of linear layers, and are padded only for attention.
@@ -17,8 +17,8 @@ from torch.nn.utils import rnn
 import models
 from torch_models import Greedy, Net, rows_of
 
-WIDTH = 4    # beams
-DRAFTED = 4  # words that the draft writes in a round
+WIDTH = 4    # number of beams
+DRAFTED = 4  # number of words that the draft writes in a round
 
 
 def largest(scores, count):
@@ -37,7 +37,7 @@ class Beam(Greedy):
         x = torch.tanh(self.many("dec_in", self.E_tgt[word]))
         h, c = torch.lstm_cell(x, (h, c), self.dec_W, self.dec_U, self.dec_b)
         p = torch.log_softmax(self.many("out", h), 1)
-        # The margin of the choice requires one additional word.
+        # Recording the margin requires one additional word.
         return *largest(p, WIDTH + (self.watch is not None)), h, c
 
     def decided(self, beams, count):
@@ -58,7 +58,7 @@ class Beam(Greedy):
                 nexts += [beam] if row is None else [
                     (score + p, text + [word], row if word else None)
                     for p, word in zip(top[row], words[row])]
-            nexts.sort(key=lambda beam: -beam[0])  # equal ones stay in order
+            nexts.sort(key=lambda beam: -beam[0])  # beams with equal scores stay in order
             self.decided(nexts, WIDTH)
             beams, steps = nexts[:WIDTH], steps + 1
             rows = [row for _, _, row in beams if row is not None]
@@ -80,7 +80,7 @@ class Beam(Greedy):
         start = [s.expand(1, count, -1).contiguous() for s in (self.h0, self.c0)]
         _, (h, c) = self.lstm(rnn.PackedSequence(x, sizes), start)
         h, c, last = h[0], c[0], torch.ones(count, dtype=torch.int64)
-        # Dimensions are instances and beams. Initially, there is one beam.
+        # The dimensions of tensors are instances and beams. Initially, there is one beam.
         score, live = torch.zeros(count, 1), torch.ones(count, 1, dtype=torch.bool)
         steps, ends = [], []
         while True:
@@ -113,7 +113,7 @@ class Beam(Greedy):
             *(t.tolist() for t in step))} for step in steps]
         found = [None] * count
         for order, scores, live, length in ends:
-            # Selects the best beam that has ended, or the best of all if none has.
+            # Selects the best beam that has ended, or the best of all beams if none has ended.
             scores = torch.where(live & ~live.all(1, True), -torch.inf, scores)
             for i, score, beam in zip(order.tolist(), *scores.max(1)):
                 score, beam, text = float(score), int(beam), []
@@ -173,7 +173,7 @@ class Speculative(Net):
         f = F.gelu(self.many(layer + "_ff1", self.norm(x, layer + "_ln2")))
         return x + self.many(layer + "_ff2", f)
 
-    # Steps for prompts.
+    # The methods for prompts. They are compiled separately (see STEPS).
     before, after = heads, rest
 
     def scores(self, net, x):
@@ -195,7 +195,7 @@ class Speculative(Net):
         return scores.argmax(1)
 
     def judge(self, scores, laws, drafted, u):
-        """Returns the words of the target at each place, and the number of accepted words."""
+        """Returns the target network's word at each place, and the number of accepted words."""
         self.near(scores)
         out = scores.argmax(2)
         return out, (out[:, :-1] == drafted).long().cumprod(1).sum(1)
@@ -210,7 +210,7 @@ class Speculative(Net):
 
     @staticmethod
     def write(text, rounds, words, accepted, limit):
-        """Adds a round. Returns whether another one follows."""
+        """Appends the words of a round to `text`. Returns whether another round follows."""
         words = words[:min(accepted + 1, limit - len(text))]
         if 0 in words:
             words = words[:words.index(0) + 1]
@@ -292,8 +292,8 @@ class Speculative(Net):
                 x = self.after(x, y.flatten(0, 1)[padded], layer)
 
     def round(self, last, place, mask, u, *caches):
-        """Returns a row for each instance, with the words to write and the number of accepted
-        words of the draft. mask: [instance, 1, word, place]."""
+        """Returns the words to write and the number of accepted words of the draft, with a row
+        for each instance. mask: [instance, 1, word, place]."""
         count, _, _, most = mask.shape
         first = torch.arange(count) * caches[0].shape[1] + place
 
@@ -364,7 +364,7 @@ class Sampled(Speculative):
         sums = law.cumsum(1)
         bound = u[:, None] * sums[:, -1:]
         if self.watch is not None:
-            # Sums of a law are more accurate than scores.
+            # Sums of a law are more accurate than scores, so a tenth of the margin suffices.
             self.watch.append(10 * float(((sums - bound) / sums[:, -1:]).abs().min()))
         return torch.searchsorted(sums, bound, right=True)[:, 0].clamp(max=law.shape[1] - 1)
 
@@ -386,8 +386,8 @@ class Sampled(Speculative):
         return out, accepted
 
     def draws(self, instance):
-        """Returns the draws of each round: one to choose each word of the draft, one to accept
-        each, and one to choose the last word."""
+        """Returns the draws of each round: one to choose each word of the draft, one to decide
+        whether to accept each of them, and one to choose the last word."""
         slots = [*range(DRAFTED), *range(0x100, 0x100 + DRAFTED), 0x200]
         return torch.tensor(models.uniform(
             instance["seed"], instance["chain"],

@@ -4,9 +4,9 @@
 are one product.
 
 `hand` runs the instances of a mini-batch together. Instances that have ended are removed from
-all tensors (mask and compact). Recurrences over given words are sorted from the longest
-sentence to the shortest, so that those in progress are a prefix. Stacks are tensors, tokens of
-an expert are gathered, and nodes of a tree run by frontier.
+all tensors (mask and compact). Recurrences over given words sort the sentences from the
+longest to the shortest, so that the sentences in progress are a prefix. Stacks are tensors, tokens
+of an expert are gathered, and nodes of a tree run by frontier.
 
 prepare() computes data that is known before the run, such as words as tensors and orders by
 length, and is not timed. outputs(result, count) arranges a result by instance, for comparisons.
@@ -48,8 +48,8 @@ def unpacked(data, sizes, order):
 
 
 class Net(torch.nn.Module):
-    """A net with its weights as buffers. STEPS lists the functions that are compiled. The number
-    of each function counts its leading arguments with a row for each instance in progress."""
+    """A net with its weights as buffers. STEPS maps the name of each function that is compiled to
+    the number of its leading arguments that have a row for each instance in progress."""
 
     STEPS = {}
 
@@ -61,7 +61,7 @@ class Net(torch.nn.Module):
         self.setup(p)
 
     def ready(self, instance):
-        """Returns the argument of eager(). This is not timed."""
+        """Returns the argument of eager(). This call is not timed."""
         return instance
 
     def keep(self, **tensors):
@@ -170,7 +170,7 @@ class StackRNN(Net):
         self.keep_linear("g", p["G"], p["g"])
         self.keep_linear("s", p["W_s"], p["b_s"])
         self.keep_linear("a", p["W_a"], p["b_a"])
-        # The buffer's network multiplies all words by one product.
+        # The buffer's network multiplies all words in one product.
         self.keep_linear("b", p["W_b"][:, :self.size], p["b_b"])
         self.keep(U=p["W_b"][:, self.size:], U_t=p["W_b"][:, self.size:].T)
 
@@ -284,7 +284,7 @@ class DRNN(Net):
         self.keep_linear("f", p["W_f"], p["b_f"])
         self.keep_linear("p", p["W_pred"], zero)
         self.keep_linear("u", p["U_af"], p["b_af"])
-        # W_out p + q_0 v_a + q_1 v_f is one product.
+        # One product computes W_out p + q_0 v_a + q_1 v_f.
         self.keep_linear("o", torch.cat([p["W_out"], p["v_a"][:, None], p["v_f"][:, None]], 1),
                          zero)
 
@@ -513,7 +513,7 @@ class Nested(Net):
                          torch.cat([p["b_z"], p["b_r"]]))
         self.keep_linear("n", p["W_n"], p["b_n"])
         self.keep_linear("o", p["node.W"], p["node.b"])
-        # The products for the edges of a node share a part, which the node computes once.
+        # The products for the edges of a node have a common term, which the node computes once.
         self.keep_linear("eo", p["W_e"][:, :self.size], p["b_e"])
         self.keep(U=p["W_e"][:, self.size:], U_t=p["W_e"][:, self.size:].T)
 
@@ -688,7 +688,7 @@ class BiRNN(Net):
         order = by_length([i["tokens"] for i in batch])
         forward, sizes = packed([batch[i]["tokens"] for i in order])
         backward, _ = packed([batch[i]["tokens"][::-1] for i in order])
-        # Position of each word of one direction in the other direction.
+        # For each word of one direction, its position in the other direction.
         firsts = [sum(sizes[:t]) for t in range(len(sizes))]
         lengths = [len(batch[i]["tokens"]) for i in order]
         turned = torch.tensor([firsts[lengths[row] - 1 - t] + row

@@ -20,7 +20,7 @@ import torch_models
 
 NETS = {**torch_models.NETS, **torch_decoders.NETS}
 
-# Uses describe() of the peer of trees.
+# describe() and start() are those of the peer for trees.
 _path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers",
                      "torch_peer.py")
 _spec = importlib.util.spec_from_file_location("torch_peer_of_trees", _path)
@@ -37,7 +37,8 @@ def start(threads):
 
 
 def padded(step, arguments, batch):
-    """Returns a step that pads rows to those of a mini-batch, times a power of two if needed."""
+    """Returns a step that pads the number of rows to `batch`, which is doubled until it is large
+    enough."""
 
     def run(*given):
         count, capacity = given[0].shape[0], batch
@@ -67,7 +68,7 @@ def compiled(net, batch=None):
 
 
 class Model:
-    """Interface for the worker."""
+    """A model, with the methods that the worker calls."""
 
     def __init__(self, name, tensors, sizes):
         torch.compiler.reset()
@@ -77,7 +78,7 @@ class Model:
         self.dynamic = None
 
     def settings(self, form, batch):
-        """Returns {setting: (prepare, run, outputs)}. The fastest setting counts."""
+        """Returns {setting: (prepare, run, outputs)}. The benchmark reports only the fastest."""
         if form == "eager":
             net = self.net
             return {"": (lambda instances: ([net.ready(i) for i in instances],),

@@ -3,7 +3,7 @@
 // batch-gradient CHAINS OBSERVATIONS REGRESSORS RUNS: prints a JSON object with
 // the seconds of a handwritten loop, and values to check. The loop computes the
 // log density of Bayesian logistic regression and its gradient for all chains
-// at once. No chain waits for another one. It is the counterpart of
+// at once. No chain waits for another one. The loop is the counterpart of
 // @log_density in test/models/nuts_logreg.mlir, on the same kind of synthetic
 // data:
 //

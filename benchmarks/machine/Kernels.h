@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-/// Loops in one instruction set.
+/// Loops compiled for one instruction set.
 struct PeakKernels {
   const char *isa;
   int flopsPerRound; ///< FLOPs of a round of multiplyAdd
@@ -19,7 +19,7 @@ struct PeakKernels {
   float (*sumOf)(const void *data, std::size_t bytes);
 };
 
-/// Loops for the build machine, and for other instruction sets.
+/// Loops for the instruction set of the build machine, and for fixed ones.
 extern const PeakKernels nativeKernels;
 #ifdef __x86_64__
 extern const PeakKernels avx2Kernels, avx512Kernels;

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled once for each instruction set, with BATCH_KERNELS as the name.
+// The build compiles this file once for each instruction set. BATCH_KERNELS is
+// the name of the variable with the loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +56,7 @@ __attribute__((noinline)) float multiplyAdd(long rounds) {
     a[i] = 1.0f - 1e-6f * i; // sums stay finite and normal
     b[i] = 1e-9f * i;
   }
-#define DECLARE(i) Vector sum##i = a + i##.0f; // equal ones would be merged
+#define DECLARE(i) Vector sum##i = a + i##.0f; // compilers merge equal sums
 #define ACCUMULATE(i) sum##i = sum##i * a + b;
 #define TOTAL(i) total += sum##i;
   FOR_ACCUMULATORS(DECLARE)

@@ -14,7 +14,8 @@
 //  - repeated reads of N MiB per thread (GB/s of all threads), for each N.
 //
 // Benchmarks relate their results to these rates. --isa selects the instruction
-// set of multiply-adds and reads. The default is the widest one of the machine.
+// set of multiply-adds and reads. The default is the widest one that the
+// machine supports.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +59,7 @@ double onThreads(int threads, Body body) {
 double gflops(int threads) {
   long rounds = 1 << 14;
   double best = 0;
-  // Doubles the number of rounds until a run takes 50 ms. Then takes the best
+  // Double the number of rounds until a run takes 50 ms. Then return the best
   // of five runs.
   for (int run = 0; run < 5;) {
     double time =

@@ -1,4 +1,4 @@
-"""The models in NumPy, by level, like those of torch_peer.py.
+"""The models in NumPy, computed level by level, as in torch_peer.py.
 
 Products run on NumPy's BLAS, everything else on one thread. A sigmoid is
 0.5 tanh(0.5 x) + 0.5. The inner factor is folded into the weights, which is exact for a power

@@ -13,26 +13,26 @@ it), with batch-run --bench and with
                    once, gathers by index_select, one product for all gates, results into slices
                    of tensors that hold all nodes
   torch recursive  PyTorch, eager, one Python call per node (no mini-batches)
-  numpy levels     NumPy, as torch levels
+  numpy levels     NumPy, batched by hand in the same way as torch levels
 
-All take turns in each repetition, so that they run on the same machine. Before timing, the
-results of all nodes are compared with ours: |a-b| / max(|b|, rms of b) must be at most 1e-4,
-else the exit code is 1. The script reports and skips peers that this Python lacks. Without any
-peer, it does nothing, and the exit code is 0. Builds nothing: run scripts/check first.
+All programs take turns in each repetition, so changes in the machine's speed affect all of them.
+Before timing, the results of all nodes are compared with ours: |a-b| / max(|b|, rms of b) must be
+at most 1e-4, else the exit code is 1. The script reports and skips peers that this Python lacks.
+Without any peer, it does nothing, and the exit code is 0. Builds nothing: run scripts/check first.
 
 Mini-batches have exactly the sizes of --batches; the remainder of --instances does not run
 ("mini_batches" of "batch" instances in the JSON). The recursive peer runs the same instances.
 
-Times are medians over the repetitions, in microseconds per mini-batch. Ours is the total of
-inspect, schedule and execute. That of a peer excludes its level lists. Next to it is the median
-of the paired ratios, peer over ours: above 1, ours is faster. "+lists" includes the peer's
-level lists and views, which are plain Python; our total includes their counterpart in both
+Times are medians over the repetitions, in microseconds per mini-batch. Our time is the
+total of inspect, schedule and execute. The time of a peer excludes its level lists. Next to it is
+the median of the paired ratios, peer over ours: above 1, ours is faster. "+lists" includes the
+peer's level lists and views, which are plain Python; our total includes their counterpart in both
 cases. The JSON has all repetitions. --add keeps the contents of the output file, for a run in
 pieces.
 
-The peers are as fast as their public, eager interfaces allow by hand: weights are fused and
-transposed beforehand, buffers are reused, views are made in advance, Python code only makes calls,
-and inference mode is on. torch.compile, and its packing of weights for the BLAS, was not tried.
+The peers are optimized by hand as far as their public, eager interfaces allow: weights are fused
+and transposed beforehand, buffers are reused, views are made in advance, Python code only makes
+calls, and inference mode is on. torch.compile, which can pack weights for the BLAS, was not tried.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""The models in PyTorch, eager: by level, and by one Python call per node.
+"""The models in eager PyTorch, in two forms: by level, and with one Python call per node.
 
 By level, all nodes of one height of a mini-batch run at once. index_select gathers the
-children's rows, and one product has the weights of all gates. Every result is written to a
+children's rows, and one product computes all gates. Every result is written to a
 slice of a tensor for all nodes. prepare() makes all these views, so that run() only calls
 PyTorch. Weights are stored transposed, [in, out], so that the product reads both operands in
 memory order.
@@ -87,7 +87,7 @@ class Model:
         return state
 
     def prepare(self, plan):
-        """Makes the tensors and views of one mini-batch."""
+        """Creates the tensors and views of one mini-batch."""
         state = self.buffers(plan)
         state["words"] = tensor(plan.words)
         state["first"] = self.leaf_views(state, plan.leaves)
@@ -177,7 +177,7 @@ class TreeLSTM(Model):
         self.b = rows(p["b_i"], p["b_o"], p["b_f"], p["b_f"], p["b_u"])
         if self.own:
             # Two products without unused columns: f_l, i, o, u for the left child, and i, o, u,
-            # f_r for the right child. The columns of gates in both products are added.
+            # f_r for the right child. The columns of i, o and u in both products are added.
             gates = [p["U_i"], p["U_o"], p["U_u"]]
             self.w_l = stack(p["U_fl"], *[u[:, :size] for u in gates])
             self.w_r = stack(*[u[:, size:] for u in gates], p["U_fr"])
@@ -202,7 +202,7 @@ class TreeLSTM(Model):
         g = s["g"].view(n, 5 * size)
         wide, pair = s["e"].view(n, 2 * size), s["k"].view(n, 2 * size)
         part = [g[:, i * size:(i + 1) * size] for i in range(5)]
-        if self.own:  # f_l, i, o, u, f_r
+        if self.own:  # the order of gates is f_l, i, o, u, f_r
             products = (wide[:, :size], wide[:, size:], g[:, :4 * size],
                         g[:, size:], part[4])
             f_l, i, o, u, f_r = part
@@ -298,8 +298,8 @@ class TreeGRU(Model):
                                   "a": 2 * size})
 
     def views(self, s, begin, end, kids):
-        # A batched product with a batch of two: all left children with their weights, then all
-        # right children with theirs.
+        # The batched product has a batch of two: all left children times the left weights, and
+        # all right children times the right weights.
         n, size = end - begin, self.size
         kids = torch.cat((kids[0::2], kids[1::2]))
         g, a = s["g"].view(2 * n, 2 * size), s["a"].view(2, n, size)
@@ -349,8 +349,8 @@ class TreeGRU(Model):
 
 
 class MVRNN(Model):
-    """In the form by level, all matrices are stored transposed. Then W_m [A; B] for all nodes of
-    a level is the sum of two plain products, of all rows of A^T and of B^T."""
+    """The form by level stores all matrices transposed. Then W_m [A; B] for all nodes of a level
+    is the sum of two plain products: one of all rows of A^T, and one of all rows of B^T."""
 
     names = ("v",)
 

@@ -16,7 +16,7 @@ int32_t workloads::below(std::mt19937_64 &random, int32_t bound) {
   return static_cast<int32_t>(random() % static_cast<uint64_t>(bound));
 }
 
-/// Splits a range of leaves at a random place until single leaves remain.
+/// Splits a range of leaves at random positions until single leaves remain.
 Tree workloads::randomTree(std::mt19937_64 &random, int32_t leaves) {
   struct Work {
     int32_t leaves;
@@ -130,8 +130,8 @@ static void addBiLstm(TaskGraph &graph, const Structures &structures,
   addTagger(graph, at(structures.lengths, index), {});
 }
 
-/// Adds a tagger that runs in both directions and reads one word in three
-/// character by character.
+/// Adds a tagger that runs in both directions. It reads about a third of the
+/// words character by character.
 static void addBiLstmChar(TaskGraph &graph, const Structures &structures,
                           size_t index, std::mt19937_64 &random) {
   int32_t length = at(structures.lengths, index);
@@ -319,7 +319,8 @@ TaskGraph workloads::make(const Workload &workload,
   TaskGraph graph;
   graph.numTypes = static_cast<int32_t>(workload.types.size());
   for (size_t i = 0; i < batch; ++i) {
-    // A seed per instance gives it the same tasks in each mini-batch.
+    // Each instance has its own seed, so its tasks do not depend on the
+    // mini-batch.
     std::mt19937_64 random(seed * 1000003 + first + i);
     workload.add(graph, structures, first + i, random);
   }

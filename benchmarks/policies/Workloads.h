@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Task graphs of the eight workloads of ED-Batch, of the tagger with
-// characters, and of a LatticeLSTM with two kinds of characters, without
-// tensors. There is one task per cell, one task per output, and one task that
-// sums the outputs of an instance. Structures are generated from a seed or read
-// from files.
+// Task graphs, without tensors, of the eight workloads of ED-Batch, of the
+// tagger with characters, and of a LatticeLSTM with two kinds of characters.
+// There is one task per cell, one task per output, and one task that sums the
+// outputs of an instance. Structures are generated from a seed or read from
+// files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,8 @@ namespace workloads {
 /// Returns a random number below `bound`, the same one on every platform.
 int32_t below(std::mt19937_64 &random, int32_t bound);
 
-/// A binary tree in post-order: children of an inner node, -1 for a leaf.
+/// A binary tree in post-order: the children of each inner node, and -1 for
+/// each leaf.
 using Tree = std::vector<std::array<int32_t, 2>>;
 /// A chain of characters with words. A word is given by its first and its last
 /// character.
@@ -47,7 +48,7 @@ struct Structures {
 
 Tree randomTree(std::mt19937_64 &random, int32_t leaves);
 Lattice randomLattice(std::mt19937_64 &random, int32_t characters);
-/// Fills empty lists with `count` random structures.
+/// Appends `count` random structures to each list that is empty.
 void fillIn(Structures &structures, uint64_t seed, int32_t count);
 
 struct Workload {

@@ -7,9 +7,9 @@
 //
 // batch-policies [--data=FOLDER] [--batches=32,256] [--beam=N] [--exact=N]
 // [--runs=N] [--workloads=A,B]: prints one JSON object. State machines learn
-// from one mini-batch of 32 instances and are measured on others. Structures
-// are read from files in a folder, if present (README.md). Otherwise, they are
-// generated from a seed.
+// from one mini-batch of 32 instances and are measured on other mini-batches.
+// Structures are read from files in a folder, if present (README.md).
+// Otherwise, they are generated from a seed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -103,7 +103,7 @@ void readInto(std::vector<T> &list, const std::string &file, Parse parse) {
     list.push_back(parse(line));
 }
 
-/// Moves every other structure to `measured`, for files without separate sets.
+/// Moves every second structure to `measured`, for files without separate sets.
 template <class T>
 void split(std::vector<T> &training, std::vector<T> &measured) {
   for (size_t i = 1; i < training.size(); i += 2)
@@ -153,7 +153,8 @@ struct Options {
 
 /// The default schedule of batch-run. The tasks of a batch have the same phase,
 /// the same depth in the phase, and the same type. Batches are sorted by these
-/// keys in this order. Runs reuse the memory.
+/// keys in this order. Each call of run() reuses the memory of the call before
+/// it.
 class PhasedDepth {
 public:
   explicit PhasedDepth(const std::vector<int32_t> &phases) : phases(phases) {}
@@ -259,8 +260,8 @@ private:
   const Options &options;
 };
 
-/// Trains a state machine for every encoding. The last state machine has the
-/// encoding that learning selects. Writes statistics to `training`.
+/// Trains a state machine for every encoding, and a last one for which learning
+/// selects the encoding. Writes statistics to `training`.
 std::vector<StateMachine> train(const Workload &workload,
                                 const std::vector<TaskGraph> &graphs,
                                 Json &training) {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures the numbers of batches of each policy, and its time.
+"""Measures the number of batches and the time of each policy.
 
   run.py [--build=build] [--data=FOLDER] [--beam=256] [--exact=20000] [--runs=21]
          [--output=FILE] [--docs[=FILE]]
 
 Runs batch-policies, which scripts/check builds (as does cmake -S runtime), on task graphs of the
-workloads of ED-Batch. They come from lattices, trees and sentence lengths of a folder (default:
-../shared/data if present), or from a seed. State machines learn from one mini-batch of 32
+workloads of ED-Batch. The graphs come from lattices, trees and sentence lengths of a folder
+(default: ../shared/data if present), or from a seed. State machines learn from one mini-batch of 32
 instances. The script measures 256 other instances, in mini-batches of 32 and 256, prints tables
 and stores JSON. --docs also writes the tables to benchmarks/policies/README.md.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the speed of the Python packages of this tree and another one.
+"""Compares the speed of the Python packages of this source tree and another source tree.
 
   compare_trees.py OTHER [--programs=a,b] [--lanes=1,64] [--rounds=15] [--seconds=0.1]
                    [--output=FILE]
@@ -46,7 +46,8 @@ def python_of(tree):
 
 
 def in_turn(trees, rounds, measure):
-    """Returns the measurements of each tree by name and round. Trees take turns to run first."""
+    """Returns the measurements of each tree by name and round. The trees alternate in running
+    first."""
     times = {name: [] for name in trees}
     for k in range(rounds):
         for name in sorted(trees, reverse=k % 2 == 1):

@@ -16,7 +16,7 @@ import numpy  # noqa: E402
 import batch  # noqa: E402
 import programs  # noqa: E402
 
-# "batch lockstep" is batch.vmap with strategy lockstep.
+# A form can also name a strategy: "batch lockstep" is batch.vmap with strategy lockstep.
 FORMS = ("batch", "vmap", "map")
 MOST = 512
 
@@ -33,7 +33,7 @@ def describe():
 
 
 class Programs:
-    """Interface for the worker."""
+    """The programs, with the methods that the worker calls."""
 
     def __init__(self):
         self.forms, self.arguments = {}, {}

@@ -24,7 +24,7 @@ def matrix(generator, rows, columns):
 
 @program
 def mandelbrot(n, generator):
-    """Escape times: iterates two numbers until they leave a circle; 1 to 1000 rounds."""
+    """Computes escape times: iterates two numbers until they leave a circle; 1 to 1000 rounds."""
     def f(x0, y0):
         def goes_on(state):
             x, y, rounds = state
@@ -52,7 +52,7 @@ def newton(n, generator):
 
 @program
 def collatz(n, generator):
-    """Computes with integers only; about 10 to 350 rounds."""
+    """Computes a Collatz sequence, with integers only; about 10 to 350 rounds."""
     def f(start):
         def step(state):
             value, rounds = state
@@ -63,7 +63,7 @@ def collatz(n, generator):
     return f, (jnp.asarray(generator.integers(2, 100000, n), jnp.int32),)
 
 
-# Dormand and Prince (1980).
+# Coefficients of the method of Dormand and Prince (1980).
 A = [[], [1 / 5], [3 / 40, 9 / 40], [44 / 45, -56 / 15, 32 / 9],
      [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
      [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
@@ -214,7 +214,7 @@ def condition(n, generator):
 
 @program
 def mlp(n, generator):
-    """Runs three layers of 256 numbers, without control."""
+    """Runs three layers of 256 numbers, without control flow."""
     layers = [matrix(generator, 256, 256) for _ in range(3)]
 
     def f(x):

@@ -20,9 +20,9 @@ that differ by a factor of two or much more. The variants are:
 Each is a call from Python with JAX arrays, until its results are available. For each number of
 threads, one process runs JAX and the package on as many cores. Results are compared with those of
 vmap: "agree" is the number of instances that agree. At least 90 % must agree, since escape times
-depend on the last bit. Then all take turns for --rounds rounds of --seconds each. Times are medians
-of the rounds. Ratios are medians of the ratios per round: the time of vmap, and of the faster of
-vmap and map, over ours. Below 1 is a loss.
+depend on the last bit. Then all variants take turns for --rounds rounds of --seconds each. Times
+are medians of the rounds. Ratios are medians of the ratios per round: the time of vmap, and of the
+faster of vmap and map, over ours. Below 1 is a loss.
 """
 
 import argparse
@@ -79,7 +79,8 @@ def describe(result):
 
 
 def print_table(results):
-    """Prints a table for the README: the faster of vmap and map over ours."""
+    """Prints a table for the README: the time of the faster of vmap and map, divided by the
+    time of batch.vmap."""
     points = sorted({(r["threads"], r["lanes"]) for r in results})
     print("\n| program | " + " | ".join("%d, %d" % point for point in points) + " |")
     print("|---" * (len(points) + 1) + "|")

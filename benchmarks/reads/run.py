@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""Measures the cost of reads and inserts at computed places, and of loops over rows.
+"""Measures the cost of reads and inserts at computed positions, and of loops over rows.
 
   run.py [--build=build] [--rounds=9] [--instances=64] [--output=FILE]
 
 Each case compares two variants on one thread, which take turns in rounds:
 
-  row of E      64 rows of 256 of a table of 3,797, selected by numbers of each instance, over
-                writing as many elements in order (aim: at most 3)
-  loop          a recurrence over 5 to 100 rows of 256 as scf.for, over the same recurrence over
-                a list (aim: at most 1.03)
+  row of E      reading 64 rows of 256 elements of a table of 3,797 rows, selected by numbers of
+                each instance, versus writing as many elements in order (aim: at most 3)
+  loop          a recurrence over 5 to 100 rows of 256 elements as scf.for, versus the same
+                recurrence as a fold over a list (aim: at most 1.03)
   decoder       Seq2seq's decoder in lock step, 3,797 words, all instances in one mini-batch,
-                over the unbatched code (aim: below 1)
-  cache         attention with a cache and inserts in place, over selecting every element of
+                versus the unbatched code (aim: below 1)
+  cache         attention with a cache and inserts in place, versus selecting every element of
                 the cache anew
 
-A ratio is the median of the ratios per round.
+The ratio of a round is the time of the first variant over that of the second. The ratio of a case
+is the median over the rounds.
 """
 
 import argparse
@@ -111,8 +112,8 @@ def choose(text):
 
 
 def cases(folder, instances):
-    """Returns [(name, aim, ((way, program, flags), (way, program, flags)))]. The second program
-    is the counterpart of the first."""
+    """Returns [(name, aim, (variant, variant))] with variants (way, program, flags). The time of
+    the first variant is compared with that of the second."""
     draw = random.Random(3)
     ids, rows = os.path.join(folder, "ids"), os.path.join(folder, "rows")
     batchtest.write_lines(ids, [{"ids": [draw.randrange(3797) for _ in range(64)]}

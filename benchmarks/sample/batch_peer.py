@@ -1,4 +1,4 @@
-"""batch.sample, prepared once, like the peers."""
+"""batch.sample. The sampler is prepared once, as in the other peers."""
 
 import contextlib
 

@@ -4,19 +4,19 @@
   run.py [--models=a,b] [--chains=64,512] [--warmup=500] [--draws=500] [--runs=1]
          [--target=0.8] [--peers=batch,numpyro,blackjax] [--output=FILE] [--add]
 
-Needs a Python with the package, NumPyro, ArviZ, and for its column BlackJAX (pip install
+Needs a Python with the package, NumPyro, ArviZ, and BlackJAX for its column (pip install
 blackjax). The script reports missing packages and skips their peers.
 
-All get the same models (models.py) in double precision, the same number of warm-up transitions
-with a diagonal mass matrix, the same number of draws, and the same target acceptance. Each runs all
-chains at once, on one thread: batch.sample, NumPyro's vectorized chains, and BlackJAX's window
-adaptation under jit(vmap). The time is the CPU time of the process, for warm-up, draws, and the
-values of the model's sites. Compilation happens in the first run, and is separate. Effective
-samples are ArviZ's bulk ones, of the parameter with the fewest.
+All samplers get the same models (models.py) in double precision, the same number of warm-up
+transitions with a diagonal mass matrix, the same number of draws, and the same target acceptance.
+Each sampler runs all chains at once, on one thread: batch.sample, NumPyro's vectorized chains, and
+BlackJAX's window adaptation under jit(vmap). The time is the CPU time of the process, for warm-up,
+draws, and the values of the model's sites. Compilation happens in the first run, and is separate.
+Effective samples are ArviZ's bulk effective samples, of the parameter that has the fewest.
 
-Means and deviations must be within 4.5 times the Monte-Carlo error of both from those of NumPyro,
-else the exit code is 1. If R-hat exceeds 1.01, the line has a star: the posterior is hard, for us
-or for the peer. Ratios are over the better of the peers: below 1 is a loss.
+Means and deviations must differ from those of NumPyro by at most 4.5 times the combined Monte-Carlo
+error, else the exit code is 1. If R-hat exceeds 1.01, the line has a star: the posterior is hard,
+for us or for the peer. Ratios compare us with the better of the peers: below 1 is a loss.
 """
 
 import argparse

@@ -124,7 +124,7 @@ def levels_of(model, value):
             known.append(add(1 + max((known[kid] for kid in kids), default=0),
                              len(kids)))
         return heights
-    # Sorts children before parents, without recursion.
+    # Lists parents before children, without recursion. The last loop reverses this order.
     order, work, known = [], [value], {}
     while work:
         node = work.pop()
@@ -141,7 +141,7 @@ def levels_of(model, value):
 
 def level_floor(model, size, values, batch, threads, peak):
     """Returns seconds, summed over mini-batches and levels. The time of a level is the larger of
-    two: that of its products at the peak, and that of reading its weights repeatedly."""
+    two: the time of its products at the peak, and the time of reading its weights repeatedly."""
     leaf, inner, kid, parameters, _, _ = MODELS[model](size)
     rates = sorted((float(mebibytes) * 2**20, rate * 1e9)
                    for mebibytes, rate in peak["read_gbytes"].items())
@@ -203,14 +203,14 @@ def floors(model, size, nodes, peak, mini_batches):
 
 
 def larger(before, after):
-    """Returns the larger of each pair of numbers in two answers of batch-peak."""
+    """Returns the larger of each pair of numbers in two outputs of batch-peak."""
     if isinstance(before, dict):
         return {key: larger(before[key], after[key]) for key in before}
     return before if isinstance(before, str) else max(before, after)
 
 
 def call_peak(options):
-    """Returns the rates of batch-peak, with the vectors of --cpu."""
+    """Returns the rates that batch-peak measures with the vector instructions of --cpu."""
     isa = {None: "native", "x86-64-v3": "avx2", "x86-64-v4": "avx512"}[options.cpu]
     return json.loads(batchtest.call("batch-peak", "--isa=" + isa, *options.threads))
 
@@ -221,8 +221,9 @@ def compile_for(options, model, output, size):
 
 
 def measure_overheads(options, folder):
-    """Measures a run of TreeLSTM on one leaf, and a step of TreeRNN on a chain whose steps are
-    all shared. Both have hidden size 16 and run for each number of threads."""
+    """Returns, for each number of threads, the times of a run of TreeLSTM on one leaf and of a step
+    of TreeRNN on a chain. The threads share every step of the chain. Both models have hidden
+    size 16."""
 
     def run(model, tree, threads, *more):
         program = compile_for(options, model, os.path.join(folder, model + ".so"), 16)
@@ -254,7 +255,7 @@ def measure_activation(options, folder):
 
 
 def measure(model, size, inputs, options, folder):
-    """Returns {(batch, threads): report of batch-run}, and the machine's peaks by threads. The
+    """Returns {(batch, threads): report of batch-run} and {threads: peaks of the machine}. The
     one-thread runs also time the unbatched code on the same instances."""
     program = compile_for(options, model, os.path.join(folder, "model.so"), size)
     before, runs = call_peak(options), {}
@@ -268,7 +269,7 @@ def measure(model, size, inputs, options, folder):
 
 
 def gains(runs, batch, threads):
-    """Returns the gain of batching if `threads` is 1, and otherwise the gain over one thread."""
+    """Returns the speedup over unbatched code if `threads` is 1, and otherwise over one thread."""
     total = runs[batch, threads]["time_us"]["total"]
     if threads == 1:
         return {"over_unbatched": runs[batch, 1]["unbatched_us"] / total}
@@ -278,7 +279,7 @@ def gains(runs, batch, threads):
 
 
 def evaluate(model, size, all_values, runs, peaks, activation_ns):
-    """Yields the result of each run to store."""
+    """Yields the result to store for each run."""
     for (batch, threads), found in runs.items():
         count, peak = found["mini_batches"], peaks[str(threads)]
         values = all_values[:count * batch]
@@ -301,7 +302,7 @@ def evaluate(model, size, all_values, runs, peaks, activation_ns):
                "floor_share": max(compute, memory) / total * 1e6,
                "level_share": levels / total * 1e6,
                # The share of the peak that the cost model (levels and activations) allows, and
-               # the share of the time that it explains.
+               # the share of the measured time that the cost model explains.
                "model_allows": compute / (levels + activations / threads),
                "model_share": (levels + activations / threads) / total * 1e6,
                **gains(runs, batch, threads)}

@@ -159,7 +159,7 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Calls take a state that the parent computes. A pass over the nodes has none.
+// Calls take a state that the parent computes. A pass over the nodes has no state.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)

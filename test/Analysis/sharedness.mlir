@@ -115,9 +115,9 @@ func.func @main(%w: tensor<4xf32> {batch.shared = "w"},
 
 // -----
 
-// Values that the body of an op reads count like its operands. A number extracted
-// from a tensor belongs to the instance: control reads it, and a kernel that runs
-// once does not wait for control.
+// Values that the body of an op reads are treated like its operands. A number that is
+// extracted from a tensor belongs to the instance, because control reads it. A kernel that
+// runs once does not wait for control.
 
 // expected-remark @+1 {{arguments: instance, parameter 0}}
 func.func @main(%s: f32, %w: tensor<4xf32> {batch.shared = "w"})
@@ -138,7 +138,7 @@ func.func @main(%s: f32, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// Lists belong to the instance, whatever they contain: control makes them.
+// Lists belong to the instance, whatever they contain, because control flow creates them.
 
 // expected-remark @+1 {{arguments: parameter 0}}
 func.func @main(%w: tensor<4xf32> {batch.shared = "w"})

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --test-print-structural-control --split-input-file --verify-diagnostics
 
 // Tags, fields, lengths and extents belong to the data structure, so control
-// that reads them is structural. Tensor code may read elements in its body.
+// that reads them is structural. The body of a tensor op may read elements.
 
 rec.adt @Tree {
   rec.variant @leaf(word: index)
@@ -120,7 +120,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A row at a position known to control, and a row at a position that a tensor
+// A row at a position that is an input, and a row at a position that a tensor
 // determines.
 
 // expected-remark @+1 {{structural}}
@@ -158,8 +158,8 @@ func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A scalar that an op computes from a tensor may be data, through calls and
-// fields, as long as no branch depends on it.
+// A scalar that an op computes from a tensor may pass through calls and fields,
+// as long as no branch depends on it.
 
 rec.adt @Pair {
   rec.variant @pair(a: i1, b: i1)
@@ -188,7 +188,7 @@ func.func @main(%d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A branch on such a scalar depends on the tensor, however far the scalar is passed.
+// A branch on a scalar computed from a tensor depends on the tensor, even through calls and fields.
 
 rec.adt @Pair {
   rec.variant @pair(a: i1, b: i1)
@@ -218,7 +218,7 @@ func.func @main(%d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A match on a value that such a scalar selects depends on the tensor, too.
+// If a scalar computed from a tensor selects a value, a match on the value depends on the tensor.
 
 rec.adt @Tree {
   rec.variant @leaf(word: index)
@@ -332,7 +332,7 @@ func.func @main(%r: !rec.adt<@Rows>, %s: !rec.adt<@Rows>, %x: tensor<4xf32>)
 // -----
 
 // A loop carries each value separately: a value computed from a tensor does not
-// affect the others.
+// affect the other values.
 
 // expected-remark @+1 {{structural}}
 func.func @main(%n: index, %d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
@@ -356,9 +356,9 @@ func.func @main(%n: index, %d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// Elements of inputs are known before the run: also in ragged tensors, at
-// indices from other inputs, and through calls and loops. So are elements of
-// parameters of which only the first extent is unknown.
+// Elements of inputs are known before the run, also in ragged tensors, at
+// indices from other inputs, and through calls and loops. Elements of a parameter
+// are also known, unless an extent other than the first is unknown.
 
 func.func private @f(%x: tensor<4xi64>, %i: index) -> index {
   %e = tensor.extract %x[%i] : tensor<4xi64>
@@ -415,7 +415,7 @@ func.func @main(%x: tensor<4xi64>) -> index attributes {batch.entry} {
 
 // -----
 
-// A value that a loop carries is not an input if only its initial value is one.
+// A value that a loop carries is not an input if only its initial value is an input.
 
 func.func @main(%n: index, %x: tensor<4xi64>) -> i64 attributes {batch.entry} {
   %c0 = arith.constant 0 : index
@@ -445,8 +445,8 @@ func.func @main(%i: index) -> i64 attributes {batch.entry} {
 
 // -----
 
-// A field is known before the run if it contains only inputs, even those that
-// the program stores in it.
+// A field is known before the run if it contains only inputs, even if the
+// program stores these inputs in the field.
 
 rec.adt @Box {
   rec.variant @box(x: tensor<4xi64>)

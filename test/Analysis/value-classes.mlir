@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --test-print-value-classes --split-input-file --verify-diagnostics
 
-// A child's row may come from the kernel of a leaf or of an inner node. Both are in
-// one class, with the operands of the inner kernel and the field of the result ADT.
+// A child's row may come from the kernel of a leaf or of an inner node. Both results are
+// in one class, with the operands of the inner kernel and the field of the result ADT.
 
 // expected-remark @below {{class 0 'h' of 'tensor<4xf32>': @leaf#0 @node#0}}
 module {
@@ -242,8 +242,8 @@ module {
 
 // -----
 
-// Tensors appended to a list are in one class with its other elements, in all
-// its versions.
+// Tensors appended to a list are in one class with the other elements of all
+// versions of the list.
 
 // expected-remark @below {{class 0 of 'tensor<4xf32>': @next#0 parameter 0 inputs}}
 // expected-remark @below {{class 1 of 'tensor<4xf32>': @attend#0}}

@@ -24,7 +24,7 @@ def of_code(name, pattern):
 
 
 def parts(count):
-    """Returns a function that returns the first parts of a version."""
+    """Returns a function that returns the first `count` parts of a version."""
     return lambda text: text.split(".")[:count]
 
 

@@ -59,7 +59,7 @@ if not options.all and options.minutes is None:
 cases = itertools.chain(wanted, batchtest.draw(options, others))
 made = failed = 0
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-    # The next headers are drawn when these have been compiled.
+    # The next headers are drawn only after the previous ones have been compiled.
     while now := list(itertools.islice(cases, os.cpu_count())):
         made += len(now)
         for header, message in zip(now, pool.map(compiled, now)):

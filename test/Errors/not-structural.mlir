@@ -3,7 +3,7 @@
 // RUN: test ! -e %t.so
 
 // Recursion that depends on a tensor's value cannot be linearized. The error is
-// at the branch, or at the value that it reads, and names the strategy.
+// at the branch, or at the value that the branch reads, and names the strategy.
 
 // CHECK: not-structural.mlir:{{2[4-7]}}:{{[0-9]+}}: error: control flow depends on a tensor here, so the program is not structural and strategy 'linearize' cannot batch it
 module {

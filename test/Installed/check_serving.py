@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """check_serving.py --doc=FILE [--c=THREADS] [--cxx=SERVE] [--python=PYTHON]
 [--compile=BATCH-COMPILE] [--sanitize=thread] [--preload=LIBRARY]: tests programs in C
-(threads.c), C++ (examples/serve) and Python (threads.py). Each serves one object, the
-model of docs/how-to/run-from-c.md, from four threads, and they give the same answers.
+(threads.c), C++ (examples/serve) and Python (threads.py). Each program serves one
+object, the model of docs/how-to/run-from-c.md, from four threads. All give the same answers.
 
-They may have been built with a sanitizer, whose reports are failures.
+The programs may have been built with a sanitizer, whose reports are failures.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def expected(limit, words):
 
 
 def write_parameters(path):
-    """Returns E as a safetensors file."""
+    """Writes a safetensors file that contains E."""
     values = [w + 1 + i / 4 for w in range(WORDS) for i in range(WIDTH)]
     data = struct.pack("<%df" % len(values), *values)
     head = json.dumps({"E": {"dtype": "F32", "shape": [WORDS, WIDTH],

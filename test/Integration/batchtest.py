@@ -93,7 +93,7 @@ def model(name):
 
 
 def where_and_when(benchmark):
-    """Returns the machine and the time of a benchmark's record."""
+    """Returns the name, the machine and the time for a benchmark's record."""
     cpu = platform.processor() or platform.machine()
     try:
         with open("/proc/cpuinfo") as file:
@@ -107,7 +107,7 @@ def where_and_when(benchmark):
 
 
 def sample(items, seed, share=4):
-    """Returns one in `share` items, drawn by `seed`, in their order. Without a seed,
+    """Returns one in `share` items, drawn by `seed`, in their original order. Without a seed,
     returns all items."""
     items = list(items)
     if seed is None:
@@ -141,7 +141,7 @@ def tool(name):
 
 
 def call(name, *arguments, timeout=1800, errors=False):
-    """Runs a tool and returns its standard output, or its message about its input."""
+    """Runs a tool. Returns its standard output, or its standard error if `errors` is true."""
     command = [tool(name)] + [str(a) for a in arguments]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE,
@@ -181,7 +181,7 @@ def compile_model(source, output, size=None, *options):
 
 
 def small_size(source):
-    """Returns 16 for a model with a size H, for compile_model; else None."""
+    """Returns the size for compile_model: 16 if the model has a size H, and None otherwise."""
     with open(source) as file:
         return 16 if "{H = " in file.read() else None
 
@@ -196,8 +196,8 @@ def table_of_passes(pipeline):
 
 def autobatch_passes(options, without=(), extra=None):
     """Returns the passes of --autobatch in docs/reference/pipelines.md as flags of
-    batch-opt, with options by name. Omits passes that the pipeline adds only on
-    request."""
+    batch-opt. `options` maps names of passes to options. Omits the passes in `without`, and
+    passes that the pipeline adds only on request, except `extra`."""
     return ["--" + name + ("=" + options[name] if name in options else "")
             for name in table_of_passes("--autobatch")
             if name not in without and
@@ -257,7 +257,7 @@ func.func @main(%x: f32 {batch.name = "x"}) -> (i32 {batch.name = "n"})
 
 
 class Checks:
-    """Counts checks and prints each one. Scripts end with exit()."""
+    """Counts checks and prints each one. Scripts call exit() at the end."""
 
     def __init__(self, title):
         self.title, self.passed, self.failures = title, 0, []
@@ -277,7 +277,7 @@ class Checks:
                            "(found %r, wanted %r)" % (found, wanted))
 
     def run(self, what, function):
-        """Calls a function. A ToolError is a failed check."""
+        """Calls a function and returns its result. A ToolError counts as a failed check."""
         try:
             result = function()
         except ToolError as error:
@@ -305,7 +305,7 @@ class Checks:
 
 # --- safetensors ------------------------------------------------------------
 
-# Elements of F16 and BF16 are their bits.
+# Elements of F16 and BF16 are represented by their bits.
 CODES = {"F32": "f", "F64": "d", "I8": "b", "I16": "h", "I32": "i", "I64": "q",
          "U8": "B", "BOOL": "B", "F16": "H", "BF16": "H"}
 
@@ -340,7 +340,7 @@ def write_safetensors(path, tensors):
 
 
 def encode(kind, value):
-    """Returns an element of f16, bf16 or another type in the form of read_safetensors."""
+    """Returns an element of f16, bf16 or another type as read_safetensors represents it."""
     if kind == "f16":
         return struct.unpack("<H", struct.pack("<e", value))[0]
     if kind == "bf16":  # the upper half of an f32
@@ -420,7 +420,8 @@ def dep_trees(lines):
 
 
 def grid(generator, height, width, diagonals, vocabulary=100):
-    """Returns a pixel grid from north-west to south-east as a shared value."""
+    """Returns a pixel grid as a value with shared nodes. The children of a pixel are its neighbors
+    to the west, to the north and, if `diagonals` is true, to the north-west."""
     nodes = []
     for i in range(height):
         for j in range(width):
@@ -466,7 +467,7 @@ def dags(count, seed=5):
 
 
 def add_soak_options(parser, count, what="programs"):
-    """Adds options of a script that makes random programs, for their selection and number."""
+    """Adds options that specify the selection and number of random programs of a script."""
     parser.add_argument("--" + what, dest="programs", type=int, default=count, metavar="N",
                         help="make N %s (default: %%(default)s)" % what)
     parser.add_argument("--minutes", type=float, metavar="N",
@@ -479,7 +480,7 @@ def add_soak_options(parser, count, what="programs"):
 
 
 def begun_within(minutes, cases):
-    """Yields cases for some minutes, or all cases if `minutes` is None."""
+    """Yields cases until `minutes` have passed, or all cases if `minutes` is None."""
     end = None if minutes is None else time.monotonic() + 60 * minutes
     for case in cases:
         if end is not None and time.monotonic() >= end:
@@ -488,15 +489,15 @@ def begun_within(minutes, cases):
 
 
 def soak_numbers(options, step=1):
-    """Returns the numbers of the programs to make, in steps of `step`."""
+    """Returns an iterator over the numbers of the programs to make, in steps of `step`."""
     if options.minutes is None:
         return iter(range(options.first, options.first + options.programs, step))
     return begun_within(options.minutes, itertools.count(options.first, step))
 
 
 def add_draw_options(parser, what):
-    """Adds the options of a script that has a fixed list of cases, from which a long run draws
-    some."""
+    """Adds the options of a script that has a fixed list of cases. A run with a time limit draws
+    some of them."""
     parser.add_argument("--minutes", type=float, metavar="N",
                         help="run %s in random order for N minutes" % what)
     parser.add_argument("--seed", type=int, default=1, metavar="N",
@@ -504,7 +505,7 @@ def add_draw_options(parser, what):
 
 
 def draw(options, cases):
-    """Returns the cases that the options of add_draw_options choose, which are all by default."""
+    """Returns the cases that the options of add_draw_options choose. By default, returns all."""
     if options.minutes is None:
         return cases
     cases = random.Random(options.seed).sample(cases, len(cases))
@@ -520,7 +521,7 @@ def temporary():
 
 
 def temporary_paths():
-    """Returns a function from a name to its path in a folder of temporary()."""
+    """Returns a function that maps a name to its path in a folder of temporary()."""
     folder = temporary()
     return lambda name: os.path.join(folder, name)
 

@@ -217,12 +217,12 @@ class Model:
     # The entry
 
     def take(self, parameters):
-        """Returns parameters of the entry as operands."""
+        """Adds parameters to the entry, and returns them as operands."""
         self.parameters.update(parameters)
         return [("%" + name.replace(".", "_"), kind) for name, kind in parameters]
 
     def block(self, block, x, run):
-        """Returns calls that run a block: the text and the result."""
+        """Returns the text of the calls that run a block, and the name of the result."""
         before, after = "!map" + key(*block.before), "!map" + key(*block.after)
         text, short, result = "", x, "%%x%d" % block.number
         if block.projection:

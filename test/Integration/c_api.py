@@ -6,7 +6,7 @@ import itertools
 import os
 
 STATUS = ["ok", "invalid", "failed", "cancelled", "no memory"]
-# Type codes of module array, by the number of the element type.
+# Type codes of the module `array`, indexed by element type.
 CODES = ["B", "b", "h", "i", "q", "B", "H", "H", "f", "d"]
 I1, I8, I16, I32, I64, U8, F16, BF16, F32, F64 = range(10)
 PARAMETER, ARGUMENT, OUTPUT = range(3)
@@ -151,7 +151,7 @@ class Model:
         return found
 
     def variants(self):
-        """Returns [(name, data type, [field])] by number."""
+        """Returns (name, data type, [field]) for each variant, ordered by number."""
         found = []
         for number in range(self.library.calls.batchModelVariants(self.handle)):
             variant = Variant()
@@ -165,7 +165,7 @@ class Model:
         return found
 
     def bind(self, tensors):
-        """Returns the parameters of {name: Tensor}."""
+        """Binds {name: Tensor}, and returns a handle of the parameters."""
         names = [name.encode() for name in tensors]
         arrays = [tensor.array for tensor in tensors.values()]
         return self.library.make(

@@ -39,7 +39,7 @@ CASES = {
         "order": [(LOOP, ["rounds", "layers", "wavefront"])],
         "phases": [(LAZY, ["false"]), (TREE, ["false"])],
         "policy": [(TREE, ["agenda", "depth"])],
-        "policy-table": [(TREE, [])],  # check_policies has tables
+        "policy-table": [(TREE, [])],  # tested by check_policies
         "refactor": [(TREE, ["true"])],
         "rounds": [((LOOP[0], LOOP[1] + " gpu=true"), ["1000"])],
         "select": [(LAZY, ["false"]), (FORKS, ["false"])],
@@ -48,7 +48,7 @@ CASES = {
         "strategy": [((LOOP[0], LOOP[1].split()[1]),
                       ["lockstep", "mask", "lazy", "replicate"]),
                      (("treelstm_cs", "sizes=H=16"), ["linearize", "none"])],
-        "tuning": [(LOOP, [])],  # it makes the same kinds of choices as order and level
+        "tuning": [(LOOP, [])],  # a file makes the same kinds of choices as order and level
         "unroll": [(TREE, ["2"])],
     },
     "cpu-workers": {

@@ -17,8 +17,8 @@ import batchtest
 checks = batchtest.Checks("appends")
 scratch = batchtest.temporary()
 
-# Two lists. A step appends an element to the first list, to a copy of it or to both lists, or
-# swaps the lists. All values of the first list are results.
+# Two lists. A step extends the first list, sets the second to an extension of the first, sets
+# both to extensions of the second, or swaps them. All values of the first list are results.
 LISTS = """
 !vec = tensor<16xf32>
 !rows = tensor<?x16xf32>
@@ -83,9 +83,9 @@ func.func @main(%ops: !ns {batch.name = "ops"}, %E: !rows {batch.shared = "E"})
 }
 """
 
-# A decoder that attends over all keys and values so far. After an even word, it continues with
-# that word, and otherwise with zero in its place, so both histories exist. Its words come in
-# groups, in nested loops that wait.
+# A decoder that attends over all keys and values so far. A second list contains the even words,
+# and zero in place of each odd word. Each step computes both extensions of this list. Nested
+# loops, which wait, compute the words in groups.
 DECODER = """
 #at = affine_map<(t, d) -> (t, d)>
 #t = affine_map<(t, d) -> (t)>
@@ -242,7 +242,7 @@ func.func @main(%w0: index {batch.name = "w"}, %limit: index {batch.name = "limi
 }
 """
 
-# A decoder that writes `limit` words, and waits for each.
+# A decoder that writes `limit` words, and waits for each word.
 LONG = """
 !vec = tensor<16xf32>
 !words = !rec.list<i64>

@@ -32,7 +32,7 @@ text = checks.run("lower seq2seq", lowered)
 program = text and checks.run("compile seq2seq", lambda: compiled("seq2seq", text))
 if program:
     checks.run("seq2seq", lambda: batchtest.run_model(program, "random:3,2", threads=2))
-    # The sizes are in the descriptor.
+    # Divides the size of memory in the descriptor by four.
     less, count = re.subn(r"(bytes\\22:)(\d+)", lambda found: found[1] + str(
         int(found[2]) // 4).rjust(len(found[2])), text)
     checks.equal("places that say how much memory", count, 1)

@@ -18,7 +18,7 @@ def read(name):
 
 
 def detour(what, name):
-    """Compares text with its bytecode, printed as text."""
+    """Converts a module from text to bytecode and back, and compares the two texts."""
     batchtest.call("batch-opt", path(name), "--emit-bytecode", "-o",
                    path("bytecode"))
     batchtest.call("batch-opt", path("bytecode"), "-o", path("again"))

@@ -75,7 +75,7 @@ class Program:
 
 
 def same(session, wanted):
-    """Checks that all outputs are these, bit for bit."""
+    """Returns whether all outputs equal `wanted`, bit for bit."""
     for number, field in enumerate(session.model.fields(OUTPUT)):
         elements, offsets = session.read(number)
         bits, places = wanted[field.name.decode()]
@@ -134,7 +134,7 @@ rows = numbers(N * 2 * WIDTH)
 limits = [float(generator.randrange(-2, 6)) for _ in range(N)]
 loop_json = [{"x": [rows[i * 2 * WIDTH + r * WIDTH:][:WIDTH] for r in range(2)],
               "limit": limits[i]} for i in range(N)]
-# With strategy "auto", workers run such small instances separately.
+# With strategy "auto", workers run small instances like these separately.
 STRATEGIES = ["auto", "lockstep", "mask", "lazy", "replicate"]
 loops = {}
 
@@ -170,7 +170,7 @@ for strategy in STRATEGIES:
             session.run(given)
             checks.expect("%s, %s inputs: the same" % (what, name), same(session, wanted))
         checks.equal(what + ": all have ended", session.progress()[:2], (N, N))
-        # y by columns, with gaps.
+        # Reads y by columns, with gaps.
         found, _ = session.read(0, strides=[3, 40 * N, 3 * N], begin=1,
                                 capacity=40 * N + 15 * N + 40)
         checks.expect(what + ": strided outputs",
@@ -238,7 +238,7 @@ known = {}
 
 
 class Nodes:
-    """Returns the nodes of trees: leaf is variant `leaf`, node is variant `node`."""
+    """Nodes of trees. Leaves have variant `leaf`, and inner nodes have variant `node`."""
 
     def __init__(self, trees, leaf, node):
         self.instances, self.variants, self.roots = [0], [], []
@@ -462,7 +462,7 @@ for what, text, argument in [
 
 
 def changed(change):
-    """Creates a run with three small trees, and changes it."""
+    """Changes the inputs of three small trees, and returns a function that runs them."""
     few = Nodes(trees[:3], leaf, node)
     change(few)
     return lambda: tree_session.run(few.inputs())
@@ -550,7 +550,7 @@ for strategy, program in loops.items():
     session.run(dense_inputs())
     checks.expect(strategy + ": a run after that", same(session, program.expected(loop_json)))
 
-# Numbers can also make a loop endless, if control reads no computed tensor.
+# A loop whose control reads only numbers, not computed tensors, can also be endless.
 doubling_file = batchtest.write_lines(path("doubling.mlir"), [batchtest.DOUBLING])
 for strategy in "linearize", "lazy":
     program = Program(doubling_file, "--strategy=" + strategy)
@@ -646,7 +646,7 @@ for strategy, level in UNITS:
                      0.05)
             session.run(dense_inputs(), cancellation)
             checks.expect(what + ": the same after that", same(session, wanted))
-        # Runs that end may be cancelled at any moment.
+        # Runs that would also end by themselves may be cancelled at any moment.
         good = True
         for i in range(30):
             library.calls.batchCancellationReset(cancellation)
@@ -693,7 +693,7 @@ refused("a signal ends a run", "the run was cancelled",
 thread.join()
 signal.set_wakeup_fd(-1)
 
-# Progress is visible meanwhile: all instances end except one.
+# Progress is visible during a run in which all instances except one end.
 for strategy, level in ("lockstep", ""), ("mask", ""), ("replicate", "--level=block"):
     session = units[strategy, level].session(threads=2)
     library.calls.batchCancellationReset(cancellation)
@@ -771,7 +771,7 @@ for thread in threads:
     thread.join()
 checks.equal("threads with sessions of their own", failures, [])
 
-# A session in a call rejects another call.
+# A session that is in a call rejects another call.
 session = loops["replicate"].session()
 library.calls.batchCancellationReset(cancellation)
 thread = threading.Thread(target=lambda: refused(

@@ -22,7 +22,7 @@ import waits
 
 
 def sizes(model, meta):
-    """Returns options of batch-compile."""
+    """Returns the options of batch-compile that set the sizes of a case."""
     if model == "bilstm_tagger_char":
         return ["--size=L=%d" % (meta["hidden"] // 2)]
     if model in ("attention", "attention_masked"):
@@ -65,12 +65,12 @@ def source(model, meta, folder):
 
 
 def input_tensors(case):
-    """Returns options of batch-run."""
+    """Returns the options of batch-run that specify the input tensors of a case."""
     path = os.path.join(case, "inputs.safetensors")
     return ["--input-tensors=" + path] if os.path.exists(path) else []
 
 
-# Options that choose which lanes run together. No choice changes a bit.
+# Options that choose which lanes run together. Results are bit-identical for all choices.
 LOCKSTEP = [[], ["--threads=2"], ["--block-choice=most", "--patience=3"],
             ["--refill", "--batch=2"], ["--block-choice=program"],
             ["--mask-from=0"],
@@ -110,7 +110,8 @@ def check_instances(checks, path, case, inputs, folder, expect, options):
 
 
 def check_emulator(checks, path, case, inputs, folder, expect, rounding, options):
-    """GPUs add in a different order, so results may differ by rounding."""
+    """Checks the case on the emulator. GPUs add in a different order, so results may differ by
+    rounding."""
     program = checks.run("compile for the emulator", lambda: batchtest.compile_model(
         path, os.path.join(folder, "emulator.so"), None, "--device=emulator", *options))
     if program:
@@ -121,7 +122,7 @@ def check_emulator(checks, path, case, inputs, folder, expect, rounding, options
 
 
 def compile_laid_out(model, meta, folder, layout):
-    """Returns the model with kernels that batch their equal operators."""
+    """Compiles the model with kernels that batch equal operators. Returns the program."""
     path = os.path.join(folder, layout + ".mlir")
     values = ",".join(option[len("--size="):] for option in sizes(model, meta))
     batchtest.call("batch-opt", batchtest.model(model), "-o", path,

@@ -28,7 +28,8 @@ path = batchtest.temporary_paths()
 
 
 def convert(value, sign, width):
-    """Returns the integer as it is stored, which is signed."""
+    """Converts a number to an integer of `width` bits, and returns these bits as a signed integer,
+    which is how they are stored."""
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if sign == "s" else \
         (0, (1 << width) - 1)
     if math.isnan(value):

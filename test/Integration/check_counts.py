@@ -22,14 +22,14 @@ def compiled(model, size=16):
         batchtest.model(model), os.path.join(scratch, model + ".so"), size))
 
 
-# Code that reads a plan, and branches
+# Ops of the executor that read a plan or control the execution
 CONTROL = {"arith.constant", "uprog.plan_size", "uprog.plan_step",
            "uprog.step_kernel", "uprog.step_barrier", "uprog.step_tasks",
            "uprog.barrier", "uprog.branch", "uprog.for", "uprog.program"}
 
 
 def count(model, inputs, instances, **wanted):
-    """Runs the model on one mini-batch and compares its counts."""
+    """Runs the model on one mini-batch and compares the counts with expected counts."""
     program = compiled(model)
     found = program and checks.run("run " + model, lambda: batchtest.run_model(
         program, inputs, batch=instances))
@@ -55,7 +55,7 @@ def trees(name):
 
 
 def inner_nodes(path):
-    """Returns the number of inner nodes by height, from 1 on."""
+    """Returns the numbers of inner nodes of height 1, 2 and so on."""
     counts = {}
 
     def height(tree):
@@ -71,7 +71,7 @@ def inner_nodes(path):
 
 
 path, instances, nodes, height = trees("trees.txt")
-# Each node has a cell and an output layer.
+# Each node has two tasks: a cell and an output layer.
 count("treelstm_nary", path, instances, tasks=2 * nodes, batches=height + 2,
       barriers=height + 1)
 count("treegru_nary", path, instances, tasks=2 * nodes, batches=height + 2,

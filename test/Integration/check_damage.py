@@ -36,7 +36,7 @@ def run(file):
 
 
 def opened(file):
-    """Returns the error of the C API."""
+    """Returns the error with which the C API rejects a file."""
     try:
         c_api.Model(library, file)
     except c_api.ApiError as error:
@@ -45,7 +45,7 @@ def opened(file):
 
 
 def damaged():
-    """Yields (description, bytes)."""
+    """Yields (description, bytes) of each damaged object."""
     # Lengths that end within the ELF header, within tables and pages, and within the checksum
     lengths = [0, 1, 4, 16, 63, 64, 100, 4095, 4096, 4097, 5000, len(whole) // 2,
                *(len(whole) - cut for cut in (1, 8, 16, 23, 24, 25, 4096))]

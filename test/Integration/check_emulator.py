@@ -27,8 +27,8 @@ models = arguments.models.split(",") if arguments.models else batchtest.ALL
 checks = batchtest.Checks("emulator")
 scratch = batchtest.temporary()
 
-# Exchanges inside a cell, in addition to one barrier between two batches: TreeGRU's
-# candidate reads all columns of a gate. Other cells need none.
+# Number of exchanges inside a cell, in addition to the barrier between two batches. Only
+# TreeGRU needs an exchange: its candidate reads all columns of a gate.
 EXCHANGES = {"treernn": 0, "treernn_w": 0, "treefc": 0, "treelstm_nary": 0,
              "treelstm_nary_tai": 0, "treegru_nary": 1}
 
@@ -40,8 +40,8 @@ PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
           "mvrnn": (13, (0, 8), (500, 1)), "dagrnn": (16, (0, 8), (512, 1))}
 
 
-# Runs of every model with an executor, as (instances of a forest, --batch,
-# --blocks). A cluster has 8 blocks.
+# Runs of every model, by executor, as (instances of a forest, --batch, --blocks).
+# A cluster has 8 blocks.
 SHAPES = {"device": [(3, 3, 8)], "cluster": [(3, 3, 16)], "block": [(3, 3, 8)]}
 # Runs of some models with more instances than groups, and with several mini-batches
 MORE = {"device": [], "cluster": [(7, 7, 24), (7, 4, 16)],
@@ -130,8 +130,8 @@ found = checks.run("timed", lambda: batchtest.run_model(
     program, "random:1,3", "--bench=2", check=False))
 checks.expect("a kernel takes time", found and found["time_us"]["kernels"] > 0)
 
-# By default, all blocks together run a plan of many instances of a small model, and each block
-# runs its own plan if there are few instances.
+# By default, all blocks together run a plan if the program of a small model is compiled for many
+# instances. If it is compiled for few, each block runs its own plan.
 for instances, plans in ((64, 1), (1, 3)):
     program = checks.run("compile for %d" % instances, lambda: batchtest.compile_model(
         batchtest.model("treefc"), os.path.join(scratch, "auto.so"), 16,
@@ -140,7 +140,7 @@ for instances, plans in ((64, 1), (1, 3)):
         program, (3, 3, 8), 1, os.path.join(scratch, "auto.safetensors")))
     checks.equal("plans, compiled for %d" % instances, found and found["plans"], plans)
 
-# If a block waits too long, the run ends with an error that names the place.
+# If a block waits too long, the run ends with an error that names the block and its step.
 program = checks.run("compile for the watchdog", lambda: batchtest.compile_model(
     batchtest.model("treefc"),
     os.path.join(scratch, "watchdog.so"), 16, "--device=emulator",

@@ -145,8 +145,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"},
 }
 """
 
-# Doubles a row, and adds a parameter, until the sum of its elements is large. The data
-# determines the number of rounds. The loop also carries the scalar.
+# Doubles a row, and adds a parameter, until the sum of the squares of the row is large. The data
+# determines the number of rounds. The loop also carries a scalar.
 LOOP = """
 !vec = tensor<37x@>
 func.func @main(%x: !vec {batch.name = "x"}, %f: @ {batch.name = "f"},
@@ -186,7 +186,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %f: @ {batch.name = "f"},
 }
 """
 
-# Halfway between numbers of f16 or bf16 after rounding to f32 or f64
+# Values that are halfway between numbers of f16 or bf16 after rounding to f32 or f64
 TIES = [1 + 2.0**-11 + 2.0**-40, 1 + 2.0**-8 + 2.0**-40, 3 + 2.0**-10 - 2.0**-45,
         2.0**-25 + 2.0**-60, -2.0**-134 - 2.0**-180, 65519.999999999, 2.0**-150]
 LARGE = [2**62 + 2**54 + 1, -2**62 - 2**54 - 1, 2**40 + 2**32 + 1, 2**53 + 2**45 - 1,
@@ -237,8 +237,8 @@ def expected(kind, data, v):
     def op(function, *operands):
         return [step(kind, function(*map(exact, each))) for each in zip(*operands)]
 
-    # In f32 and f64, polynomials and sums have larger errors, as intermediate results have the
-    # same precision.
+    # In f32 and f64, polynomials and sums have larger errors, because intermediate results have
+    # the same precision.
     inexact = 1 if kind in ("f16", "bf16") else 256
     p = op(lambda a, b: a + b, x, y)
     sums = op(lambda a, b: a - b, op(lambda a, b: a * b, p, x), c)
@@ -291,7 +291,7 @@ FILE_TYPES = {"less": "BOOL", "where": "I64", "wide": "F64", "whole": "I32",
 
 
 def compare(what, kind, outputs, wanted):
-    """`wanted` has results for each instance, or None if any results are valid."""
+    """Compares outputs with `wanted`: the results of each instance, or None if any are valid."""
     some = next(each for each in wanted if each)
     checks.equal("%s: results" % what, sorted(outputs), sorted(some))
     for name in some:
@@ -342,7 +342,7 @@ def ran(what, program, *arguments):
 
 
 def check_program(what, kind, source, inputs, wanted, strategy):
-    """Checks that each path of the CPU returns the same, correct bits."""
+    """Checks that each way to run on the CPU returns the same, correct bits."""
     program = compiled(what, source, strategy)
     first = program and ran(what, program, inputs, COUNT, 1)
     if not first:
@@ -374,7 +374,7 @@ def check_emulator(what, kind, source, inputs, wanted, strategy):
 
 
 def write_source(name, kind, text, data):
-    """Returns a program of a type; a constant of equal elements is a splat."""
+    """Writes a program of a type and returns its path. A constant of equal elements is a splat."""
     def dense(values):
         return values[0] if len(set(values)) == 1 else "[%s]" % ", ".join(values)
 

@@ -87,7 +87,7 @@ with open(os.path.join(scratch, "results.json")) as file:
     checks.equal("--add keeps what was there", len(json.load(file)["results"]),
                  len(record["results"]))
 
-# A script replaces the sanitizer, and runs its arguments.
+# A script replaces the sanitizer, and runs the command in its arguments.
 fake = os.path.join(scratch, "bin", "compute-sanitizer")
 os.mkdir(os.path.dirname(fake))
 with open(fake, "w") as file:

@@ -25,7 +25,7 @@ MMA = {"tf32": ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
                 "cvt.rn.bf16x2.f32")}
 
 
-# A program in lock step, without its suffix
+# Path of a program in lock step, without the suffix
 WALK = os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "walk")
 
 # Programs of single instances
@@ -56,8 +56,8 @@ def sizes_option(model, size):
 
 
 def persistent(model, size, options, level=""):
-    """Returns the output of batch-opt for a model. Without a size, the model runs by a strategy:
-    in lock step, or as single instances."""
+    """Returns the output of batch-opt for a model. Without a size, the model is compiled for a
+    strategy: in lock step, or as single instances."""
     strategy = "replicate gpu" if model in INSTANCES else "lockstep"
     return batchtest.call(
         "batch-opt", batchtest.model(model),
@@ -111,7 +111,7 @@ def check_model(checks, model):
 def check_barriers(checks, model):
     """Checks barriers. Blocks of a cluster wait at the barrier of the cluster, and blocks that
     run separate plans do not wait at all. There is a barrier for each of three stages. All
-    programs store the begin of a step in one place."""
+    programs store the beginning of a step in one place."""
     for executor, counts in (("device", (0, 0, 0, 3)), ("cluster", (1, 3, 3, 0)),
                              ("block", (0, 0, 0, 0))):
         name = "%s, %s" % (model, executor)
@@ -126,7 +126,7 @@ def check_barriers(checks, model):
             checks.equal("%s: %s" % (name, what), assembly(module).count(what),
                          wanted)
         # A step stores the progress of its block once. There are two kernels, and LLVM may
-        # duplicate that store before or after each.
+        # duplicate that store before or after each kernel.
         count = assembly(module).count("st.relaxed.gpu.global.b64")
         checks.expect("%s: steps are told, in %d places" % (name, count), 1 <= count <= 3)
 
@@ -248,7 +248,7 @@ def check_ptxas(checks, model, size, chip, options="", level="", spills=NONE):
 
 
 def assembled():
-    """Returns the kernels for CUDA's assembler: arguments of check_ptxas."""
+    """Yields the kernels for CUDA's assembler, as arguments of check_ptxas."""
     for model in ("treelstm_nary", "treegru_nary", "treefc", "mvrnn"):
         for chip in ("sm_80", "sm_90a"):
             yield model, 256, chip, " executor=device"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_gpu_strategies.py [--seed=N] [MODEL…]: tests the models by each strategy and
+"""check_gpu_strategies.py [--seed=N] [MODEL…]: tests the models with each strategy and
 executor on the emulator.
 
 A legal pair gives the values of the unbatched code. An illegal pair is an error of the
@@ -25,14 +25,14 @@ LEVELS = ("auto", "device", "cluster", "block")
 EXECUTORS = {"auto": [""], "linearize": ["--executor=" + level for level in LEVELS],
              "replicate": ["--level=" + level for level in LEVELS],
              "lockstep": [""], "mask": [""], "lazy": [""], "none": [""]}
-# Errors for programs that a strategy does not run
+# Errors for programs that a strategy does not support
 REFUSALS = re.compile("|".join((
     "strategy '(lockstep|mask|replicate|linearize)'", "strategies 'lockstep' and 'mask'",
     "waiting for a tensor is not supported on GPUs",
     "runs no operators, so a device has nothing to do",
     "which GPU blocks do not have; compile with --strategy=lockstep")))
-# Small sizes. H is 16 for other models. lstm_nmt keeps its own V, because random words are below
-# it.
+# Small sizes. H is 16 for models that are not listed. lstm_nmt keeps its own V, because random
+# words are below this V.
 SIZES = {"attention": "HEADS=2 D=8", "attention_masked": "HEADS=2 D=8",
          "berxit": "H=16 HEADS=2 D=8 V=97", "bilstm_tagger_char": "L=8",
          "lstm_nmt": "H=16", "lstm_nmt_beam": "H=16 V=97", "lstm_nmt_greedy": "H=16 V=97",
@@ -48,7 +48,7 @@ COMPILED = ["ackermann", "arK", "blr", "eight_schools_noncentered", "german_cred
 
 
 def prepared(model):
-    """Returns the source of a model in small sizes, options of batch-compile, and
+    """Returns the source of a model with small sizes, options of batch-compile, and
     parameters."""
     if model in batchtest.RESIDUAL:
         residual_models.write_params(model, file("params"), *IMAGE)

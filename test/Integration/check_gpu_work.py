@@ -26,7 +26,7 @@ parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("trees", nargs="*", help="read trees from these folders, GUM's first")
 arguments = parser.parse_args()
 BLOCKS, SIZE = 8, 16
-# Numbers of trees. The step of the roots has as many rows
+# Numbers of trees. The step of the roots has as many rows as there are trees.
 FORESTS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 40, 150)
 # Models and their options, which both batch-compile and --gpu-persistent support
 CASES = [("treelstm_nary", []), ("treelstm_nary", ["shared-memory=3000"]),
@@ -60,7 +60,7 @@ def forests(model):
 
 
 def predict(kernels, steps):
-    """Returns the sums of each warp, and the position of the sums in bytes."""
+    """Returns the predicted number of sums of each warp, and "place" of gpu_work.count()."""
     sums = [0] * len(next(iter(kernels.values()))[0][steps[0][1]]["sums"])
     for kernel, tasks in steps:
         for counts, _ in gpu_work.stages_of(kernels[kernel], tasks, 2 * tasks):

@@ -50,7 +50,7 @@ def column_sums(rows):
 
 
 def put(rows, values):
-    """Returns `rows` with {(row, column): value}."""
+    """Returns a copy of `rows` with replaced elements: `values` is {(row, column): value}."""
     return [[values.get((i, j), old) for j, old in enumerate(row)]
             for i, row in enumerate(rows)]
 
@@ -147,7 +147,7 @@ for strategy in ("linearize", "lockstep", "mask"):
     bits = reference.check_cpu(MODEL, strategy, check_errors, masks)
     first = first or bits
     checks.equal(strategy + ": the same bits", bits, first)
-    if strategy != "mask":  # its calls need the host's stack
+    if strategy != "mask":  # calls in this strategy need the host's stack
         # The lanes of a GPU share sums of columns, so they add in a different order.
         reference.tolerances = dict.fromkeys(
             ("summed", "other", "cache", "attended"), 1e-5)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_instance_nodes.py: tests data structures by strategy `replicate`.
+"""check_instance_nodes.py: tests data structures with strategy `replicate`.
 
 The script runs models of trees and graphs, for single instances and several, in batches of 1, 7 and
 64, on one to three workers. Results, including those for each node, have the bits of the unbatched
@@ -20,11 +20,11 @@ file = batchtest.temporary_paths()
 WAYS = (("auto", 1, 1), ("auto", 7, 2), ("auto", 64, 3), ("device", 7, 2),
         ("device", 64, 3), ("block", 64, 2))
 
-# A graph model, which the file describes
+# A graph model, which nodes.mlir describes
 GRAPH = batchtest.contents(os.path.join(
     batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "nodes.mlir")).decode()
 
-# Functions that call each other, for nodes of two types, and a third type
+# A model with functions that call each other, for nodes of two types, and with a third data type
 MUTUAL = """
 !vec = tensor<200xf32>
 !mat = tensor<200x200xf32>

@@ -55,9 +55,9 @@ def parameters(name):
 
 
 def compiled(name, sizes, level, device="emulator", order="auto"):
-    """Compiles a program whose instances run on all units, on the units of a cluster, on single
-    units, or on units that depend on the number of instances. If the level is followed by
-    `units`, every other kernel runs on only one of the instance's units."""
+    """Compiles a program whose instances run on all units, on the units of a cluster or on single
+    units. With level `auto`, the number of instances determines the level. If the level is followed
+    by `units`, every other kernel runs on only one of the instance's units."""
     path = file("%s-%s.mlir" % (name, level.replace(" ", "-")))
     options = "strategy=replicate order=%s" % order
     if sizes:
@@ -86,7 +86,7 @@ def run(program, inputs, *options, **more):
 
 
 def check(name, level, program, inputs, wanted, counts, params):
-    """Returns the results, and compares them with `wanted`, if any."""
+    """Runs a program, compares the results with `wanted` if given, and returns them."""
     few, more = (8, 16) if level.startswith("cluster") else (1, 4)
     for blocks, seed in [(few, 0)] + [(more, seed) for seed in range(seeds)]:
         what = "%s, level %s, %d blocks, seed %d" % (name, level, blocks, seed)
@@ -177,7 +177,7 @@ def check_model(name, sizes, instances, order, levels):
 
 for name in batchtest.sample(MODELS, options.seed, 3):
     sizes, instances = MODELS[name]
-    # Models of images take long.
+    # Models of images take a long time.
     levels = ("auto",) if name in batchtest.RESIDUAL and seeds == 1 else (
         "auto", "device", "block", "cluster", "device units", "cluster units")
     check_model(name, sizes, instances, "auto", levels)

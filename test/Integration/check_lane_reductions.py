@@ -186,7 +186,7 @@ def make(number, name):
         values = [float("nan")] * count
     if number == 3:
         values = [draw.choice([0.0, -0.0]) for _ in range(count)]
-    if number == 4:  # the last one
+    if number == 4:  # only the last element is the largest
         values = [1.0] * (count - 1) + [2.0]
     if number == 5:  # all elements are equal
         values = [2.0] * count

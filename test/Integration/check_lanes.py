@@ -39,7 +39,7 @@ def run(program, inputs, output, *options):
 
 def check_runs(name, program, inputs, cpu, tolerance, variants):
     """Checks that each variant agrees with unbatched code, and bit for bit with the
-    others."""
+    other variants."""
     results = os.path.join(scratch, "results.safetensors")
     first = None
     for seed, options in variants:
@@ -85,8 +85,8 @@ def check_fib():
     few, many = (batchtest.run_model(
         program, inputs, "--blocks=2", "--stack-depth=%d" % depth, batch=6,
         check=False)["memory_bytes"]["device"] for depth in (16, 1016))
-    # Two stacks of numbers, and return addresses: 8 bytes each per lane. Reserved memory
-    # grows by more than the requested size.
+    # Each lane has two stacks of numbers and a stack of return addresses, with entries of 8
+    # bytes. Reserved memory grows by more than the requested size.
     checks.expect("memory of stacks on the device",
                   3 * 8 * 1000 * 6 <= many - few < 20 * 8 * 1000 * 6)
 

@@ -25,8 +25,8 @@ PROGRAMS = {}  # results of compiled(), by name
 
 
 def compiled(name, text=None, size=None, options=""):
-    """Returns the object of a model or a text, for strategy `lazy`, with other options of
-    --autobatch."""
+    """Returns the object of a model or a text, for strategy `lazy`, with these additional
+    options of --autobatch."""
     source = batchtest.write_lines(os.path.join(scratch, name + ".mlir"), [text]) if text else \
         batchtest.model(name)
     if options:
@@ -154,8 +154,8 @@ def check_trees():
 
 
 def check_rounds():
-    """Checks that depths count from the last flush: tasks that wait together run together,
-    whatever the lengths of their earlier chains."""
+    """Checks that depths count from the last flush: tasks of instances that wait together run
+    together, for any lengths of the earlier chains."""
     program = compiled("rounds", ROUNDS)
     eager = compiled("rounds", ROUNDS, options="defer=false")
     if not program or not eager:
@@ -364,7 +364,7 @@ def check_forks():
             if report:
                 checks.expect(what + ": flushes", report["flushes"] <=
                               max(waits) + sum(waits) // most, report["flushes"])
-        # The last row needs no fiber.
+        # The last row needs no fiber, so one row more than `most` can run side by side.
         for count, most in ((257, 256), (2, 1)):
             lines = [json.dumps([[1.0] * 16] * count)]
             inputs = batchtest.write_lines(os.path.join(scratch, "equal-rows"), lines)
@@ -442,7 +442,7 @@ def check_workers():
 
 def check_steps():
     """Checks that the error names an instance that does not end, and its loop, for each
-    number of threads, and in unbatched code. Other instances that ended before do not
+    number of threads, and in unbatched code. Instances that have already ended do not
     matter."""
     program = compiled("endless", ENDLESS)
     loop = ENDLESS[:ENDLESS.index("%h, %n = scf.while")].count("\n") + 1
@@ -475,7 +475,7 @@ def check_steps():
         fails("a loop without a wait %s" % options, "instance 2: exceeded the limit of 50 "
               "steps, the last one in a loop at spin.mlir:%d:" % loop, "batch-run",
               spinning, "--inputs=" + lines, "--max-steps=50", *options)
-    # The other instances have their results if these are requested.
+    # The other instances have results if partial results are requested.
     for threads in ("1", "2", "3"):
         out = os.path.join(scratch, "partial.safetensors")
         done = subprocess.run(

@@ -64,8 +64,8 @@ def check_trace(what, events, report):
 
 
 def check_picture(what, file, report):
-    """Checks that each task has one node, in the cluster of its flush, which reads nodes
-    of the same or of an earlier cluster. Returns the edges between clusters."""
+    """Checks that each task has one node in the cluster of its flush, and that nodes read only
+    nodes of the same or an earlier cluster. Returns the edges between clusters."""
     with open(file) as text:
         picture = text.read()
     clusters, flush = {}, 0
@@ -112,7 +112,7 @@ def check_counts(program):
                 # last round.
                 checks.equal(what + ": edges between flushes", across,
                              sum(max(n - 1, 0) + (n > 0) for n in steps))
-            # Several workers record deferred tasks in another order.
+            # Several workers record deferred tasks in a different order than one worker.
             with open(files["dot"]) as text:
                 picture = sorted(re.sub(r"\bt?\d+ (?=->|@|\[)|-> t\d+|tooltip.*", "", line)
                                  for line in text)
@@ -231,8 +231,8 @@ def check_batches():
 
 
 def check_heads():
-    """Checks that tasks without a wait are one batch, for any order in which instances
-    end. So are the tasks of all words in a structural program."""
+    """Checks that deferred tasks form one batch, for any order in which instances end. The tasks
+    of all words in a structural program also form one batch."""
     for model, inputs, heads, sizes in (
             ("berxit", "random:1,16", 16, ("H=48", "HEADS=3", "D=16", "TOKENS=16", "V=40")),
             ("birnn", os.path.join(batchtest.INPUTS, "sentences.jsonl"), 143, ("H=16",))):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_limits.py: tests that --max-steps applies to each way to run an instance, and
-ends only that instance.
+ends only the instance that exceeds the limit.
 
 Numbers determine how often a loop or a recursion runs, so no strategy waits. The error
 names the instance and the place. With --partial-results, the other instances have their
@@ -66,7 +66,7 @@ ENDLESS = (1, 4)
 
 
 def run(*command):
-    """Returns the exit code and standard error of batch-run, or -1 if it does not end."""
+    """Returns the exit code of batch-run, or -1 if it does not end, and its standard error."""
     try:
         done = subprocess.run([batchtest.tool("batch-run")] + list(command),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)

@@ -43,7 +43,8 @@ CHOICES = [list(options) for options in itertools.product(
 
 
 def check_grid(name, source, sizes, make):
-    """`make(count)` returns lines of inputs, tensors and parameters."""
+    """Compares runs on several numbers of lanes and instances with unbatched runs. `make(count)`
+    returns lines of inputs, tensors and parameters."""
     for strategy, samples in (("lockstep", 2), ("mask", 1)):
         program = compiled(source, "%s by %s" % (name, strategy), "-O1",
                            "--strategy=" + strategy, *sizes)
@@ -85,8 +86,8 @@ def check_grid(name, source, sizes, make):
 
 
 def check_emulated(name, source, sizes, make):
-    """Compares with a tolerance, because GPUs add in a different order. check_lanes.py compares
-    bits."""
+    """Checks results of the emulator with a tolerance, because GPUs add in a different order.
+    check_lanes.py compares bits."""
     program = compiled(source, name + " on the emulator", "--strategy=lockstep",
                        "--device=emulator", *sizes)
     lines, tensors, params = make(12)
@@ -179,7 +180,7 @@ def check_waiting(device):
 # --- limits -----------------------------------------------------------------
 
 def run_on_limits(program, inputs, *options):
-    """Returns the error of batch-run, which ends with exit code 1, and its outputs, or
+    """Runs batch-run, which must end with exit code 1. Returns its error, and its outputs or
     None."""
     output = file("limits.safetensors")
     if os.path.exists(output):
@@ -261,7 +262,8 @@ def check_limits():
                         ["--batch=3", "--refill", "--mask-from=0"]):
             if program and calls:
                 check(strategy, program, calls, *options)
-        # By masks, calls need one frame more than the frame in which an instance ends
+        # With strategy `mask`, memory has one more frame beyond the frame in which an instance with
+        # too many calls ends.
         program = compiled(os.path.join(SOURCES, "countdown.mlir"),
                            "countdown by " + strategy, "--strategy=" + strategy)
         if program:
@@ -311,7 +313,7 @@ def check_traffic():
         single, _ = traffic([name])
         checks.expect(name + " alone", single < none, (single, none))
         stack, tops = traffic([other for other in OPTIMIZATIONS if other != name])
-        # A value that is used only within a step is not live across calls. As a variable, it
+        # A value that is used only within a step is not live across calls. If it is a variable, it
         # causes no stack traffic, but more accesses to the tops of stacks.
         checks.expect("without " + name,
                       tops > all_tops if name == "temporaries" else stack > all_stack,

@@ -66,8 +66,8 @@ def signed(value):
 
 
 def program(element):
-    """Returns the model: all ops on tensors, and on the scalars with names in
-    capitals."""
+    """Returns the model: all ops on tensors, and on scalars, whose names end in
+    `_s`."""
     tensor, longs = "tensor<%dx%s>" % (SIZE, element), "tensor<%dxi32>" % SIZE
     names = "xyupaw"
     results, code = [], []

@@ -59,7 +59,7 @@ def inner_nodes(lines):
 
 
 def live_treefc():
-    """All h are outputs."""
+    """The states h of all inner nodes are outputs."""
     return len(inner_nodes(BINARY)) * 256 * 4
 
 
@@ -80,7 +80,7 @@ def live_mvrnn():
 
 
 def live_dagrnn():
-    """The task of a node reads the product of its word, and its result is an output."""
+    """A node's task reads the product of the node's word. The result of the task is an output."""
     levels, nodes = collections.Counter(), 0
     for dag in DAGS:
         depth = []

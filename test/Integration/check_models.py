@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_models.py: checks that each model parses, verifies and prints stably."""
+"""check_models.py: checks that each model parses and verifies, and that it prints the same text
+after it is parsed again."""
 
 import os
 

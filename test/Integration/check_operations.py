@@ -147,7 +147,7 @@ def run(program, strategy, *options):
 
 
 def bits(outputs):
-    """Compares text, in which NaN equals itself."""
+    """Returns outputs as text for comparison, because NaN equals itself only as text."""
     return {name: repr(output) for name, output in outputs.items()}
 
 
@@ -175,7 +175,7 @@ def check(strategy):
                               "--strategy=" + strategy, *options))
 
     source = write_program(strategy)
-    # LLVM's passes take most of the time, so only the loops of linearize are compiled with them.
+    # LLVM's passes take most of the time, so only the program of linearize is compiled with them.
     program = compiled("cpu", "-O1" if strategy == "linearize" else "-O0")
     emulated = compiled("emulator", "-O0", "--device=emulator")
     wanted = None

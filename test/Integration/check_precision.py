@@ -22,7 +22,7 @@ checks = batchtest.Checks("precision")
 path = batchtest.temporary_paths()
 
 # Number of bits that are removed from the fraction of an f32, and the largest relative error of
-# doing so
+# this rounding
 DROPPED = {"tf32": 13, "bf16": 16}
 ROUNDING = {"tf32": 2.0 ** -11, "bf16": 2.0 ** -8}
 WITH_PRODUCTS = [model for model in batchtest.EVERY if model != "treernn"]
@@ -75,7 +75,7 @@ def check_sums(name, weights, first, precision, found):
     """Checks the sums of rows of E, from column `first` on, and `weights`."""
     _, (columns, depth), factors = weights
     bound = 2 * ROUNDING[precision] + ROUNDING[precision] ** 2
-    sums = depth * 2.0 ** -23  # f32, rounded in any way
+    sums = depth * 2.0 ** -23  # sums in f32, rounded in any direction
     worst = worst_rounded = 0.0
     for i in range(ROWS):
         x = parameters["E"][2][44 * i + first:44 * i + first + depth]

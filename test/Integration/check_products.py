@@ -59,7 +59,7 @@ def make_instance():
 
 
 def expected(v):
-    """Returns {result: values}."""
+    """Returns {name of a result: expected values}."""
     x, q, d, heads = v["x"], v["q"], v["d"], range(H)
     by_head = [by_columns(x, W[h]) for h in heads]
     scores = [by_columns(q[h], d[h]) for h in heads]

@@ -116,7 +116,7 @@ ONE_UNIT = """
   }
 """
 
-# The executors that run each program. A block has no smaller units.
+# The text, the cases and the executors of each program. A block has no smaller units.
 PROGRAMS = {"delayed": (DELAYED, DELAYED_CASE, ("device", "cluster", "block")),
             "epochs": (EPOCHS, EPOCHS_CASE, ("device", "cluster")),
             "clusters": (EPOCHS.replace("(block)", "(cluster)"), EPOCHS_CASE, ("device",)),
@@ -130,7 +130,7 @@ def count_blocks(name, executor):
 
 
 def write(model, name, code, case):
-    """Returns the batched model, with another program in place of its own."""
+    """Writes a batched model with `code` in place of its program, and returns the path."""
     module = batchtest.call(
         "batch-opt", "--autobatch=sizes=H=16", batchtest.model(model))
     old = re.search(r"\n  uprog\.program @.*?\n  }\n", module, re.S)[0]

@@ -16,7 +16,7 @@ os.environ["TSAN_OPTIONS"] = "halt_on_error=1"
 file = batchtest.temporary_paths()
 
 # Control reads an element of a product, and a kernel computes the next round's vector from the
-# product. Neither contains a barrier.
+# product. Neither the read nor the kernel contains a barrier.
 LOOP = """
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>
@@ -49,7 +49,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %W: !mat {batch.shared = "W"})
 
 
 def compiled(name, text):
-    """Compiles a program with its barriers: no pass inserts one after --autobatch."""
+    """Compiles the output of --autobatch. No later pass inserts a barrier."""
     path = batchtest.write_lines(file(name + ".mlir"), [text])
     lowered = batchtest.call("batch-opt", "--cpu-workers=" + batchtest.vector_options(),
                              path)
@@ -73,7 +73,7 @@ def check(name, source, sizes, inputs, instances=64):
 
 
 def check_planted(kind, program, inputs):
-    """Checks that the program has a race without any one of the barriers in its loop."""
+    """Checks that the program has a race if any one of the barriers in its loop is removed."""
     begin = program.index("uprog.while")
     loop = begin, program.index("} do {", begin)
     barriers = [found.span() for found in re.finditer(r"\n *uprog\.barrier device\b",

@@ -42,8 +42,8 @@ def make_ragged_instance():
 
 
 def make_instance():
-    # The first two elements of ids are also where slices begin. The others are rows of all
-    # tensors.
+    # All elements of `ids` are row numbers of all tensors. The first two are also the positions
+    # where slices begin.
     order = list(range(COLUMNS))
     draw.shuffle(order)
     return {"x": matrix(9), "ids": [draw.randrange(7) for _ in range(4)],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_reductions.py: tests reductions in each position.
+"""check_reductions.py: tests reductions of inputs, parameters and computed tensors.
 
 The functions of reductions.mlir are called on an input, a parameter and a computed
 tensor, and other operations use their results. The function with a loop also runs in lock
@@ -57,7 +57,7 @@ def functions():
 
 
 def doubled(value, type):
-    """Returns an op that uses a result."""
+    """Returns an op that uses `value` twice."""
     element = re.search(r"\w+(?=>)", type)[0].split("x")[-1]
     op = {"f32": "addf", "i1": "xori"}.get(element, "addi")
     return "arith.%s %s, %s : %s" % (op, value, value, type)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_result_rows.py: tests results with a number of rows (batch.rows), by each
+"""check_result_rows.py: tests results that have a number of rows (batch.rows), with each
 strategy.
 
 An instance has as many rows as its number specifies, from none to all. A number out of

@@ -19,7 +19,7 @@ path = batchtest.temporary_paths()
 
 
 def ask(program, requests, vocabulary, threads, batch, *limits):
-    """Returns {request number: outputs, or a message} of a server."""
+    """Returns the answers of a server, as {request number: outputs, or a message}."""
     with open(requests) as file:
         done = subprocess.run(
             [serve, program, "random:1", vocabulary, str(threads), str(batch)] +
@@ -40,7 +40,7 @@ def ask(program, requests, vocabulary, threads, batch, *limits):
 
 
 def expected(program, requests, vocabulary):
-    """Returns the outputs of batch-run in the same form."""
+    """Returns the outputs of batch-run in the form in which ask() returns answers."""
     outputs = path("outputs.safetensors")
     batchtest.call("batch-run", program, "--inputs=" + requests,
                    "--params=random:1", "--vocab=" + vocabulary,
@@ -97,7 +97,7 @@ for model, requests, vocabulary in [
             if answers:
                 checks.expect(what + ": the same", answers == wanted)
 
-# An error in a request is its own answer, and affects no other.
+# An error in a request is the answer to this request, and affects no other answer.
 for model, vocabulary, good, bad in [
         ("dagrnn", numbers, batchtest.dags(7),
          {2: ("", "expected a value"), 4: ("[\"node\", 1]", "request:4:"),

@@ -17,7 +17,7 @@ THREADS = (1, 2, 3)
 
 
 def compiled(model, size=None, options=""):
-    """Returns the object of a model, or of a model with other options of --autobatch."""
+    """Returns the object of a model, compiled with `options` of --autobatch if there are any."""
     source = batchtest.model(model)
     path = os.path.join(scratch, model + options)
     if options:
@@ -41,7 +41,7 @@ def tree_file(model, count):
 
 
 def check_bytes(model, program, inputs, count):
-    """Returns the outputs of all runs, which share each step."""
+    """Checks that all runs, in which workers share each step, have the same outputs."""
     wanted = None
     for batch in (1, 7, count):
         for threads in THREADS:
@@ -58,8 +58,8 @@ def check_bytes(model, program, inputs, count):
 
 
 def check_barriers(model, program, inputs, each, kernels=None):
-    """Checks that on two threads each batch of one instance contains `each` barriers. With
-    `kernels`, only the batches of one kernel do, and there are `kernels` of them."""
+    """Checks that on two threads each batch of one instance contains `each` barriers. If
+    `kernels` is given, only some batches contain barriers: as many as `kernels` returns."""
     one, two = (checks.run("%s on %d threads" % (model, threads),
                            lambda: batchtest.run_model(
                                program, inputs, "--share-tasks=1", "--limit=1",

@@ -22,8 +22,9 @@ IMAGES = 2
 
 
 def draw(model, seed):
-    """Returns parameters and images. Products keep the magnitude of their inputs, the last norm
-    of each block makes its results small, and gates depend on the image."""
+    """Returns parameters and images. With these parameters, products keep the magnitude of their
+    inputs, the last norm of a block makes the block's results small, and gates depend on the
+    image."""
     random = numpy.random.default_rng(seed)
     model.entry()
     shapes, p = model.shapes(), {}
@@ -38,7 +39,7 @@ def draw(model, seed):
         p[name] = random.uniform(middle - bound, middle + bound, shape).astype("f4")
     grid, images = numpy.arange(model.size) / model.size, []
     for _ in range(IMAGES):
-        # A colour, two waves and noise, because means of noise alone are always the same
+        # A colour, two waves and noise, because images of noise alone have equal means
         image = random.normal(0, 1, (3, 1, 1)) + random.normal(
             0, 0.3, (3, model.size, model.size))
         for _ in range(2):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_small_bodies.py: tests instances of few elements that workers run separately, one
-by one or several in vectors. They have the bits of the unbatched code and of lock step,
+by one or several in vectors. The results have the bits of the unbatched code and of lock step,
 for any number of instances and workers. Limits apply to each instance."""
 
 import random
@@ -114,7 +114,7 @@ func.func @main(%x: tensor<3xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"}
 }
 """
 
-# Products and their sums, fused as in kernels, and numbers with two results
+# Products and their sums, fused as in kernels, and an integer op with two results
 PRODUCTS = """
 func.func @main(%x: tensor<4x4xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"})
     -> (tensor<4x4xf32> {batch.name = "y"}, tensor<2xi64> {batch.name = "z"},
@@ -144,7 +144,7 @@ func.func @main(%x: tensor<4x4xf32> {batch.name = "x"}, %n: i64 {batch.name = "n
 }
 """
 
-# Loops with different bounds: no vectors of instances
+# Loops with different bounds, so instances do not run in vectors
 BOUNDS = """
 func.func @main(%x: tensor<2xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"})
     -> (tensor<2xf32> {batch.name = "y"}) attributes {batch.entry} {
@@ -163,7 +163,7 @@ func.func @main(%x: tensor<2xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"}
 }
 """
 
-# The result of a loop is a divisor in a loop with its own end.
+# The result of a loop is a divisor in a second loop, which ends independently of the first one.
 DIVISORS = """
 func.func @main(%n: i64 {batch.name = "n"}, %p: i64 {batch.name = "p"})
     -> (i64 {batch.name = "y"}) attributes {batch.entry} {
@@ -197,9 +197,9 @@ def real(low, high):
     return batchtest.narrow(generator.uniform(low, high))
 
 
-# Whether one instance of 64-bit numbers has tasks, and whether many have. Instances that fill
-# less than a quarter of a vector run one by one. If a vector has less than four elements, all
-# instances do.
+# Whether one instance of 64-bit numbers has tasks, and whether many have tasks. Instances
+# that fill less than a quarter of a vector run one by one. If a vector has fewer than four
+# elements, all instances run one by one.
 WIDTH = int(batchtest.vector_options().split()[0].partition("=")[2]) // 64
 HAVE_TASKS = (WIDTH // 4 != 1, WIDTH < 4)
 
@@ -256,8 +256,8 @@ for name, (text, make, have_tasks) in PROGRAMS.items():
                   (few["tasks"] > 0, many["tasks"] > 0) == have_tasks,
                   "(%r, %r)" % (few["tasks"], many["tasks"]))
 
-    # An instance that exceeds its rounds has no results, whichever instances run in the
-    # same vector.
+    # An instance that exceeds the limit of rounds has no results, whichever instances run in
+    # the same vector.
     for most in (1, 3, 8, 20):
         ends = []
         for i, instance in enumerate(instances):

@@ -30,7 +30,7 @@ def main(arguments):
         with open(out, "rb") as file:
             return file.read()
 
-    # Bits depend on the vectors of the machine, for which batch-compile sets these options.
+    # Bits depend on the vector size, so the options have the values that batch-compile sets.
     vector_bits, registers = batchtest.vector_options().split()
     options = {"batch-specialize-sizes": "sizes=H=%d" % size,
                "uprog-stage-operators": vector_bits, "convert-operators-to-cpu": registers,

@@ -25,7 +25,7 @@ SWITCHES = ["", "coarsen=false", "hoist=false", "phases=false", "ghosts=false",
 
 
 def run(model, inputs, switches, *options):
-    """Returns the report of a run, which is checked, and its outputs."""
+    """Checks a run, and returns its report and its outputs."""
     name = "%s %s" % (model, " ".join((switches,) + options))
     path = os.path.join(scratch, model + switches.replace(" ", "_"))
     if not os.path.exists(path + ".so"):
@@ -36,7 +36,7 @@ def run(model, inputs, switches, *options):
                                "--autobatch=sizes=H=16 " + strategy + switches),
                 batchtest.compile_model(path + ".mlir", path + ".so"))):
             return None, None
-        if not os.path.exists(path + ".so"):  # from the cache
+        if not os.path.exists(path + ".so"):  # compile_model() found the object in its cache
             os.symlink(batchtest.compile_model(path + ".mlir", path + ".so"), path + ".so")
     out = os.path.join(scratch, "out.safetensors")
     report = checks.run(name, lambda: batchtest.run_model(
@@ -45,7 +45,7 @@ def run(model, inputs, switches, *options):
 
 
 def check_model(model, inputs):
-    """Returns the reports by switches."""
+    """Runs a model with each set of switches, and returns {switches: report}."""
     reports, wanted = {}, None
     for switches in SWITCHES:
         report, found = run(model, inputs, switches)
@@ -59,8 +59,8 @@ def check_model(model, inputs):
             continue
         checks.expect("%s %s --depths=flush: same bytes" % (model, switches),
                       found == wanted)
-        # The scheduler knows no ghosts. The inspector cannot determine the phase of a value that
-        # kernels of several phases compute.
+        # The scheduler has no information about ghosts. The inspector cannot determine the phase
+        # of a value that kernels of several phases compute.
         if "coarsen" not in switches and switches != "phases=false":
             checks.equal("%s %s --depths=flush: batches" % (model, switches),
                          late["batches"], report["batches"])
@@ -75,7 +75,7 @@ def check_model(model, inputs):
         checks.expect("drnn: forks", default["fibers_most"] > default["instances"] and
                       reports["fork=false"]["flushes"] > default["flushes"])
     if model == "moe_top1":
-        # Its rounds wait for tasks that are recorded before the rounds begin.
+        # The rounds of this model wait for tasks that are recorded before the rounds begin.
         checks.expect("moe_top1: no forks", default["fibers_most"] <= default["instances"],
                       "%d" % default["fibers_most"])
         checks.equal("moe_top1: flushes", default["flushes"],

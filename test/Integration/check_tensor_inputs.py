@@ -22,7 +22,7 @@ draw = random.Random(11)
 
 
 def element(dtype):
-    """Returns a number whose double is also a number of the type."""
+    """Returns a number of the type; two times this number is also a number of the type."""
     if dtype == "i1":
         return draw.random() < 0.5
     if dtype == "index":
@@ -71,7 +71,7 @@ def source(dtype):
 
 
 def stored(values, dtype):
-    """Returns numbers as they are in safetensors files."""
+    """Returns numbers in the encoding of safetensors files."""
     return [batchtest.encode(dtype, value) for value in values]
 
 

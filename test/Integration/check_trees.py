@@ -16,7 +16,7 @@ import batchtest
 
 
 def inputs_of(model, folders, long, scratch):
-    """Returns (title, file) of the model's inputs."""
+    """Yields (title, file) for each file of the model's inputs."""
     limit = None if long else 50
     if model in batchtest.DAG:
         values = batchtest.dags(1000 if long else 50)

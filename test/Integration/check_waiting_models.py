@@ -24,7 +24,7 @@ scratch = batchtest.temporary()
 
 
 class Size:
-    """Returns options of batch-compile, and the numbers on which inputs and parameters depend."""
+    """Provides options of batch-compile, and the sizes on which inputs and parameters depend."""
 
     def __init__(self, hidden, small):
         self.hidden, self.small = hidden, small
@@ -86,8 +86,8 @@ class Size:
 
     def instance(self, model, generator, number):
         def sentence(least, most):
-            """Begins with the last word, because random tables have as many rows as
-            inputs require."""
+            """Returns random words, beginning with the last word of the vocabulary: random
+            tables have only as many rows as inputs require."""
             rest = [generator.randrange(self.words)
                     for _ in range(generator.randint(least, most) - 1)]
             return [self.words - 1] + rest if rest or least else rest
@@ -147,7 +147,7 @@ class Model:
                                        [self.lines[i] for i in numbers])
         out = os.path.join(scratch, "outputs")
         # With two threads, rows that are no longer needed are reused, including short
-        # ones.
+        # rows.
         report = checks.run("%s, %s" % (self.name, what), lambda: batchtest.run_model(
             self.program, inputs, "--outputs=" + out, "--share-tasks=1",
             "--reuse-rows=%d" % (1 if threads == 2 else 1024), params=self.params,
@@ -155,7 +155,7 @@ class Model:
         return (report, by_instance(out, len(numbers))) if report else (None, None)
 
     def compare(self, what, numbers, found):
-        """Compares results with those of all instances in one mini-batch."""
+        """Compares results with those of a run with all instances in one mini-batch."""
         wanted = {"%d.%s" % (place, key.partition(".")[2]): value
                   for place, number in enumerate(numbers)
                   for key, value in self.wanted.items()
@@ -190,7 +190,7 @@ class Model:
                 counts = counts or new
                 checks.equal("%s, %s: waits, batches, tasks" % (self.name, what), new,
                              counts)
-        # Instances in another order, so mini-batches consist of other instances
+        # The instances are in random order, so each mini-batch has a different set of instances.
         shuffled = list(everything)
         random.Random(7).shuffle(shuffled)
         for batch in (64, 7):

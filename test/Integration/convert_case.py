@@ -29,7 +29,7 @@ def kid_lists(tree):
 
 
 def shared_value(nodes):
-    """Returns the value, and the numbers of the nodes in the order of its rows."""
+    """Returns a DAG as a value, and the numbers of its nodes in the order of their rows."""
     read = {kid for _, kids in nodes for kid in kids}
     sinks = [i for i in range(len(nodes)) if i not in read]
     if len(sinks) != 1:

@@ -85,8 +85,8 @@ def passes():
 
 
 def surroundings(name):
-    """Returns {name: program} of a file of surroundings. Each program begins with a line
-    "// ----- NAME" and has a line "EXAMPLE"."""
+    """Returns {name: program} of a file with programs around examples. Each program begins with
+    a line "// ----- NAME" and has a line "EXAMPLE"."""
     with open(os.path.join(SURROUNDINGS, name + ".mlir")) as file:
         pieces = re.split(r"^// ----- (\S+)\n", file.read(), flags=re.M)
     return dict(zip(pieces[1::2], pieces[2::2]))

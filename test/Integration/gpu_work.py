@@ -1,5 +1,5 @@
-"""Work of the kernels of a model on a GPU, as batch-opt counts it (the remark Work), and
-the steps of mini-batches. Standard library only.
+"""Reads the work of a model's kernels on a GPU from the Work remarks of batch-opt, and the
+steps of mini-batches from traces. Needs only the standard library.
 """
 
 import json
@@ -7,7 +7,7 @@ import re
 
 import batchtest
 
-# Domains of the rows of a stage: the tasks, or none if the stage runs once
+# Special domains of a stage: its rows are the tasks, or it runs once
 TASKS, ONCE = -1, -2
 
 
@@ -21,7 +21,7 @@ def run_opt(source, size, options):
 
 def count(source, size, rows, options):
     """Returns {kernel: its stages}. A stage maps each number of rows to {name: count}, and
-    "domain" to the domain of the rows. Options are those of --gpu-persistent. If there are few
+    "domain" to the domain of the rows. `options` is text for --gpu-persistent. If there are few
     blocks, the counts also have "sums", the sums of each warp, and "place": the first byte of
     these sums, their end, and the number of bytes."""
     text = run_opt(source, size, "%s count-rows=%s" % (
@@ -53,16 +53,16 @@ def kept_bytes(source, size, options):
 
 
 def choose(source, size, options):
-    """Returns the executor that `auto` selects, with its name in benchmarks/gpu. Options
-    are those of --gpu-persistent."""
+    """Returns the executor that `auto` selects, by its name in benchmarks/gpu. `options` is text
+    for --gpu-persistent."""
     text = run_opt(source, size, options)
     found = re.search(r": executor ([a-z0-9 ]+), which takes the fewest", text)[1]
     return {"cluster of 8": "cluster", "cluster of 16": "cluster-16"}.get(found, found)
 
 
 def find_steps(program, inputs, batch, trace, *options):
-    """Runs a program for the CPU, which writes the file `trace`. Returns [(kernel, tasks)] for
-    each mini-batch, and the total number of barriers."""
+    """Runs a program on the CPU and writes its trace to the file `trace`. Returns
+    [(kernel, tasks)] for each mini-batch, and the total number of barriers."""
     counts = batchtest.run_model(program, inputs, "--trace=" + trace, *options,
                                  batch=batch, check=False)
     with open(trace) as file:
@@ -76,9 +76,8 @@ def find_steps(program, inputs, batch, trace, *options):
 
 
 def stages_of(kernel, tasks, kids=0):
-    """Returns (counts, rows) for each stage of a kernel, if there are `tasks` tasks, and `kids`
-    rows in ragged domains. The counts of a stage that runs once do not depend on the number of
-    rows."""
+    """Returns (counts, rows) for each stage of a kernel with `tasks` tasks and `kids` rows in
+    ragged domains. The counts of a stage that runs once do not depend on the number of rows."""
     for stage in kernel:
         rows = {TASKS: tasks, ONCE: tasks}.get(stage["domain"], kids)
         yield stage[rows], rows

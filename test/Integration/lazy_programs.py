@@ -98,7 +98,7 @@ func.func @main(%t: !tree {batch.name = "tree"}, %E: !table {batch.shared = "E"}
 """
 
 # A vector shrinks. Each round multiplies it k more times, so that instances reach a wait
-# with chains of tasks of different lengths. No wait depends on the head.
+# with chains of tasks of different lengths. No wait depends on the exponential after the loop.
 ROUNDS = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
@@ -181,7 +181,8 @@ func.func private @shrink(%x: !vec) -> (!vec, i64) {
 }
 """
 
-# Two vectors shrink concurrently. When both have ended, they become one vector, which shrinks.
+# Two vectors shrink concurrently. When both loops have ended, a vector computed from both results
+# shrinks.
 PAIR = SHRINKING + """
 func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
     -> (!vec {batch.name = "h"}, i64 {batch.name = "first"}, i64 {batch.name = "second"},
@@ -198,8 +199,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
 }
 """
 
-# A program that does not end if the first input is above 1: either a loop or a recursion, whose
-# tail calls need no stack, is endless
+# If x[0] is above 1, the loop does not end. The number of calls of the recursion grows with y[0].
+# The recursive calls are tail calls, which need no stack.
 ENDLESS = """
 !vec = tensor<16xf32>
 func.func private @again(%h: !vec, %n: i64) -> i64 {
@@ -241,7 +242,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
 }
 """
 
-# A loop that waits for nothing, and ends if k is even
+# A loop that never waits, and ends if k is even
 SPIN = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"})
@@ -267,7 +268,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"})
 """
 
 # A vector is multiplied by another one until its first element is small. In each round,
-# its kernel adds the row of E that the second element selects.
+# a kernel adds 0 times the row of E that the second element selects.
 PICK = """
 !vec = tensor<8xf32>
 !table = tensor<1000x8xf32>
@@ -485,8 +486,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"},
 
 
 def many_loops(calls, fork):
-    """Returns a program with this number of loops that wait, in a chain or, with `fork`,
-    concurrently."""
+    """Returns a program with `calls` loops that wait: one after another, or concurrently if
+    `fork` is true."""
     lines = [SHRINKING, """
 func.func @main(%x: !vec {batch.name = "x"})
     -> (!vec {batch.name = "h"}, i64 {batch.name = "n"}) attributes {batch.entry} {

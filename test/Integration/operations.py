@@ -31,7 +31,7 @@ DIALECTS = {
 OP = r"\b((?:%s)\.[\w.]+)" % "|".join(DIALECTS)
 STRATEGIES = ("linearize", "lockstep")
 
-# A function. Its arguments are (name, type), and its ops have the order of the comment before it
+# A function. `arguments` contains (name, type). `ops` is in the order of the function's comment
 Function = collections.namedtuple(
     "Function", "file name ops how strategies arguments results text")
 # A rejected op, the condition of the rejection (if any), and the message
@@ -39,12 +39,12 @@ Refused = collections.namedtuple("Refused", "op when text")
 
 
 def split(text):
-    """Splits at the commas outside of angle brackets."""
+    """Splits `text` at commas outside angle brackets."""
     return [part.strip() for part in re.split(r",(?![^<]*>)", text) if part.strip()]
 
 
 def ops_in(text):
-    """Returns the ops of the five dialects that occur in MLIR, without its comments."""
+    """Returns the ops of the five dialects in MLIR text, except in comments and strings."""
     return re.findall(OP, re.sub(r'//.*|"[^"]*"|#linalg\.\w+', "", text))
 
 

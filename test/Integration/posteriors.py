@@ -111,7 +111,7 @@ def posteriordb(folder, model):
 
 
 def gaussian(dimensions, correlation=0.9):
-    """Returns the precision of the covariance correlation^|i-j|, which is tridiagonal."""
+    """Returns the tridiagonal precision matrix of the covariance correlation^|i-j|."""
     scale = 1 / (1 - correlation**2)
     rows = [[0.0] * dimensions for _ in range(dimensions)]
     for i in range(dimensions):
@@ -123,7 +123,7 @@ def gaussian(dimensions, correlation=0.9):
 
 
 def logistic(count, dimensions, data_seed=7):
-    """Returns X, y and the weights with which y was drawn."""
+    """Returns X, y and the weights from which y was drawn."""
     key = (data_seed, 0x10C4E6)
     pairs = (dimensions + 1) // 2
     rows = [[z for k in range(pairs) for z in normals(key, (i, k))][:dimensions]
@@ -139,7 +139,7 @@ def logistic(count, dimensions, data_seed=7):
 
 
 def write_inputs(model, folder, count, data=DATA, seed=1, dimensions=100, rows=10000):
-    """Writes files for a number of chains."""
+    """Writes the input files for `count` chains of a model."""
     generator = random.Random(seed)
     chains = [{"seed": seed, "chain": i} for i in range(count)]
     starts = {}
@@ -189,7 +189,8 @@ def read_reference(model, folder):
             truth = json.load(file)
         means, errors, deviations = (truth["mean"], truth["mean_standard_error"],
                                      truth["sd"])
-        # The errors assume independent normal draws, as many as the error of the mean implies.
+        # The errors of deviations assume independent normal draws. The error of the mean implies
+        # the number of draws.
         return Reference(["w[%d]" % i for i in range(len(means))], means, errors,
                          deviations, [e / math.sqrt(2) for e in errors])
     summary = read_json(folder, model, "reference_summary.json")
@@ -276,7 +277,7 @@ def compare(chains_of, reference, minimum=64):
 
 
 def read_draws(path):
-    """Returns [parameter][chain][draw]."""
+    """Returns the draws, indexed by [parameter][chain][draw]."""
     tensors = batchtest.read_safetensors(path)
     if "draws" not in tensors:
         sys.exit("%s has no tensor 'draws'" % path)

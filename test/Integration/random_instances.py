@@ -20,8 +20,7 @@ import re
 
 import batchtest
 
-# There are many columns, so that a product is still being written when another op reads the same
-# row by mistake
+# Products take long, so that an op that reads a row too early finds a partly written product
 ROWS, COLUMNS = 4, 150
 TYPES = {"v": "tensor<%dxf32>" % COLUMNS, "c": "tensor<%dx%dxf32>" % (ROWS, COLUMNS)}
 WAYS = {
@@ -55,8 +54,8 @@ class Program:
         return self.pick(known[-3:] if self.chance() < 0.8 else known)
 
     def position(self, indent, scope):
-        """Returns the number of a row of a cache: a number that control computes, reduced to the
-        range."""
+        """Returns the index of a row of a cache: a number that control computes, modulo the
+        number of rows."""
         most = self.emit(indent, "arith.constant %d : index" % ROWS)
         return self.emit(indent, "arith.remui %s, %s : index" % (
             self.pick(scope["n"]), most))
@@ -112,12 +111,12 @@ class Program:
         return scope
 
     def carried(self, scope):
-        """Returns kinds and first values of tensors that control carries."""
+        """Returns the kinds of the tensors that a branch or loop returns, and initial tensors."""
         kinds = [self.pick("vvc") for _ in range(self.count(1, 4))]
         return kinds, [self.tensor(scope, kind) for kind in kinds]
 
     def next(self, indent, scope, kind, carried_in):
-        """Returns a value for the next round: a new tensor computed from a carried one, another
+        """Returns a value for the next round: a new tensor computed from a carried tensor, a
         carried tensor, or any tensor."""
         way = self.chance()
         same = [name for name, other in carried_in if other == kind]
@@ -248,8 +247,8 @@ class Program:
 
 
 def check_units(checks, generator, path, folder, inputs, what):
-    """Checks runs in which one unit runs the tasks of some kernels by itself, for random
-    kernels."""
+    """Checks runs in which one unit runs all tasks of some kernels, which are selected at
+    random."""
     text = checks.run(what + ", kernels", lambda: batchtest.call(
         "batch-opt", path, "--autobatch=strategy=replicate level=device"))
     names = re.findall(r"batch\.kernel (?:private )?@([\w.$-]+)", text or "")
@@ -285,7 +284,7 @@ def main():
             batchtest.compile_model(path, os.path.join(folder, "none.so"), None, "-O0",
                                     "--strategy=none")
         except batchtest.ToolError:
-            refused += 1  # the program has inserts that no kernel supports with any strategy
+            refused += 1  # the program has inserts that no strategy supports
             continue
         for chosen, ways in WAYS.items():
             what = "program %d of seed %d, %s" % (number, options.seed, " ".join(chosen))

@@ -127,7 +127,7 @@ class Program:
         return name
 
     def call(self, adt, value):
-        """Calls a function of an ADT. Returns its vector and its result value."""
+        """Adds a call to a function of an ADT. Returns its results: a vector and a value."""
         h, r = self.new(), self.new()
         self.emit("%s, %s = func.call @f%d_%d(%s, %s) : (!rec.adt<@A%d>, %s) "
                   "-> (!vec, !rec.adt<@R%d>)" %
@@ -161,14 +161,14 @@ class Program:
                        ("addf", "mulf", "subf", "maximumf")[kind], x, y)
 
     def is_positive(self, x):
-        """Adds control that waits for an element of a vector."""
+        """Adds a condition that control waits for: an element of a vector is positive."""
         place = self.op("arith.constant %d : index" % self.g.randrange(self.width))
         element = self.op("tensor.extract {}[{}] : !vec", x, place)
         zero = self.op("arith.constant 0.0 : f32")
         return self.op("arith.cmpf ogt, {}, {} : f32", element, zero)
 
     def append(self, rows, *values):
-        """Appends values to rows, and sometimes to an earlier version of them."""
+        """Appends values to rows. Sometimes appends twice to the same rows and drops a result."""
         for value in values:
             longer = self.op("rec.append {}, {} : !rows", rows, value)
             if self.g.random() < 0.3:
@@ -177,8 +177,8 @@ class Program:
         return rows
 
     def loop(self, x):
-        """Adds up to three rounds, as long as an element is positive. They read the
-        results of all earlier rounds."""
+        """Adds a loop of up to three rounds, which ends when an element is not positive. Rounds
+        may read the results of all earlier rounds."""
         h, n, a, i, rows, r = (self.new() for _ in range(6))
         zero, one, most = (self.op("arith.constant %d : i64" % k) for k in (0, 1, 3))
         none = self.op("rec.empty : !rows")
@@ -199,7 +199,7 @@ class Program:
         return self.op("arith.addf {}, {} : !vec", h, self.reduced(rows))
 
     def conditional(self, condition, x, y):
-        """Adds one of two pieces of tensor code, selected by a scalar of the node."""
+        """Adds a conditional with tensor code in its branches."""
         name = self.new()
         self.emit("%s = scf.if %s -> (!vec) {" % (name, condition))
         self.emit("scf.yield %s : !vec" % self.unary(x))
@@ -244,8 +244,8 @@ class Program:
                        "outs({} : !vec) dimensions = [0]" % combiner, rows, init)
 
     def history(self, hs):
-        """Computes a value from each row of a list, and appends it to these rows or to an empty
-        list."""
+        """Appends each row of a list, sometimes with a value computed from it, to the list itself
+        or to an empty list."""
         name, before = self.new(), self.new()
         start = self.g.choice((hs, self.op("rec.empty : !rows")))
         self.emit("%s = rec.fold %%e in %s init(%s = %s) : !rows -> !rows {" %
@@ -356,7 +356,7 @@ class Program:
              '(!rec.adt<@R0> {batch.name = "states"}, !vec {batch.name = "root"}) '
              "attributes {batch.entry} {" % shared)
         h, r = self.call(0, "%v")
-        if self.waits:  # at least one wait
+        if self.waits:  # ensures that there is at least one wait
             h = self.loop(h)
         emit("return %s, %s : !rec.adt<@R0>, !vec\n}\n}" % (r, h))
         return "\n".join(self.lines) + "\n"
@@ -365,7 +365,7 @@ class Program:
 # --- forests ----------------------------------------------------------------
 
 class Forest:
-    """Random values of ADT 0, as shared values. These are flat, so values may have any depth."""
+    """Random values of ADT 0. Each is a flat list of its nodes, so it may have any depth."""
 
     def __init__(self, generator, adts):
         self.g, self.adts = generator, adts
@@ -376,7 +376,7 @@ class Forest:
         return self.g.randrange(2 if kind == "i1" else VOCABULARY)
 
     def value(self, size, sharing, chain, widest):
-        """Returns about `size` nodes. Each node reads earlier nodes."""
+        """Returns a value of about `size` nodes. A node refers only to earlier nodes."""
         nodes, made = [], [[] for _ in self.adts]
         links = [[] for _ in self.adts]
 
@@ -445,7 +445,7 @@ class Forest:
         return self.reachable(nodes, made[0][-1])
 
     def reachable(self, nodes, root):
-        """Returns the nodes that the root reads, renumbered."""
+        """Returns the nodes that are reachable from the root, renumbered."""
         def refs(node):
             for field in node[1:]:
                 for item in field if isinstance(field, list) else [field]:
@@ -470,7 +470,7 @@ class Forest:
                           for old in sorted(seen)], "root": numbers[root]}
 
     def batch(self, number, count):
-        """Returns a mini-batch. Its number determines the kinds of its values."""
+        """Returns a mini-batch: values of each kind if `number` is 0, otherwise of random kinds."""
         values = []
         for i in range(count):
             kind = self.g.randrange(6) if number else i

@@ -110,7 +110,7 @@ class Function:
         return name + "#0", name + "#1"
 
     def structured(self, indent, numbers, vectors, depth, head, ends):
-        """Adds a region op with a number and a vector as results."""
+        """Adds an op with regions, whose results are a number and a vector."""
         self.values += 1
         name = "%%v%d" % self.values
         self.lines.append("  " * indent + name + ":2 = " + head)
@@ -221,7 +221,7 @@ class Graph(Function):
             self.lines.append("  cf.cond_br %s, ^end(%s, %s : i64, !vec), ^go%d" % (
                 ends, numbers[-1], vectors[-1], block))
             self.lines.append("^go%d:" % block)
-            # A branch of a switch cannot name one of several results.
+            # An operand of a switch target cannot be one of several results, such as %v#1.
             numbers, vectors = ([value for value in values if "#" not in value]
                                 for values in (numbers, vectors))
             onward = ["%s, %s, %s" % (less, pick(numbers), pick(vectors))
@@ -307,7 +307,7 @@ def main():
                 first, first + count - 1, options.seed, strategy)
             program = checks.run(what, lambda: batchtest.compile_model(
                 source, os.path.join(folder, strategy + ".so"), None,
-                # LLVM takes most of the time. One module shows its effect.
+                # LLVM takes most of the time, so only the first module is optimized.
                 "-O0" if first else "-O1",
                 "--strategy=" + strategy))
             for choice in choices if program else []:

@@ -1,5 +1,5 @@
-"""Random programs that read tensors at indices that are data, as text and as Python
-functions. random_reads.py runs them. Indices are elements (unchanged, clamped or masked), sums of
+"""Random programs, as text and as Python functions. They read tensors at indices that are data.
+random_reads.py runs them. Indices are elements (unchanged, clamped or masked), sums of
 integer tensors, counters, or results of reads at other indices.
 """
 
@@ -17,7 +17,7 @@ class OutOfRange(Exception):
 
 
 def fix(kind, value):
-    """Returns a number as a value of an element type."""
+    """Returns a number rounded or wrapped to an element type."""
     if kind == "f32":
         return batchtest.narrow(value)
     if kind in RANGES:
@@ -35,7 +35,7 @@ def element(tensor, *indices):
 
 
 def pick(tensor, offsets, sizes, strides):
-    """Returns a slice with all of its dimensions."""
+    """Returns a slice of `tensor`, including its unit dimensions."""
     if not offsets:
         return tensor
     return [pick(element(tensor, offsets[0] + i * strides[0]), offsets[1:], sizes[1:],
@@ -101,10 +101,10 @@ class Program:
         self.kind = g.choice(("f32", "f32", "f64", "i32", "i64"))
         self.width = g.choice((1, 3, 4, 8, 16, 19))
         self.most = g.choice((3, 4, 5))
-        self.largest = 2**40  # largest element; smaller if loops count up to elements
+        self.largest = 2**40  # largest out-of-range index; smaller if indices bound loops
         self.vector = tensor_type((self.width,), self.kind)
         self.letter = "f" if self.kind[0] == "f" else "i"
-        self.arguments = []  # (name, type, place, shape, function that draws elements)
+        self.arguments = []  # (name, type, place, shape, element type, function that draws)
         self.top = Block()
         self.make_arguments()
         self.results = []
@@ -166,7 +166,7 @@ class Program:
                 self.top.sources.append(self.compute_source(self.top, source))
 
     def compute_source(self, block, source):
-        """Returns a source that a kernel computes, which is twice another source."""
+        """Returns a source that a kernel computes: twice the source `source`."""
         def function(tensor, *_):
             return elementwise(lambda value: fix(self.kind, value + value), tensor)
         if source.ragged:
@@ -224,7 +224,7 @@ class Program:
     # --- indices
 
     def place(self, block):
-        """Returns the position of a read in a tensor of `length`."""
+        """Returns the position of a read in a tensor of `length` elements."""
         names = block.counters + block.indices
         if names and self.g.random() < 0.5:
             return self.g.choice(names)
@@ -242,7 +242,7 @@ class Program:
                        lambda value: value, number)
 
     def clamp(self, block, name, kind, limit, shape=None):
-        """Returns a number or a tensor of integers between 0 and limit - 1."""
+        """Returns an integer or a tensor of integers, clamped to the range 0 to limit - 1."""
         typename = kind if shape is None else tensor_type(shape, kind)
         written = "%d" if shape is None else "dense<%d>"
         low = self.op(block, "arith.constant %s : %s" % (written % 0, typename),
@@ -257,8 +257,8 @@ class Program:
 
     def index(self, block, limit, decides=False):
         """Returns an index below `limit`, unless elements of inputs are out of range.
-        If there are ragged tensors, an index that determines control is structural, because other
-        strategies cannot keep such tensors."""
+        If there are ragged tensors, no index that determines control is a computed element,
+        because only strategies for structural control support ragged tensors."""
         kind = self.g.choice(("constant", "counter", "plain", "plain", "plain",
                               "clamped", "masked", "carried") +
                              (() if decides and self.structural else
@@ -317,13 +317,14 @@ class Program:
         return self.g.choice(forms)(block, source)
 
     def step_that_fits(self, extent, count):
-        """Returns a stride with which `count` positions fit into the extent from any index on."""
+        """Returns a stride with which `count` positions fit into the extent, for any first index
+        below `most`."""
         steps = [step for step in (1, 2, 3)
                  if (count - 1) * step + self.most <= extent]
         return self.g.choice(steps) if steps else None
 
     def slice(self, block, source, offsets, sizes, strides, shape):
-        """Adds a slice, from which the unit dimensions are dropped that `shape` lacks."""
+        """Adds a slice. Drops the unit dimensions that `shape` lacks."""
         names = [offset for offset in offsets if isinstance(offset, str)]
 
         def function(tensor, *values):
@@ -340,7 +341,7 @@ class Program:
         return self.op(block, text, function, source.name, *names)
 
     def column_offset(self, block, source, count):
-        """Returns offset and stride of `count` columns."""
+        """Returns the offset and the stride of a slice of `count` columns."""
         step = self.step_that_fits(source.columns, count)
         if step is None:
             return 0, 1
@@ -390,7 +391,7 @@ class Program:
             lambda t, v: [v] * before + t + [v] * (2 - before), name, filler)
 
     def sum_rows(self, block, name, rows):
-        """Combines rows into one."""
+        """Returns the sum or the maximum of rows."""
         sums = self.g.random() < 0.6
         code = "add" + self.letter if sums else (
             "maximumf" if self.letter == "f" else "maxsi")
@@ -578,7 +579,7 @@ class Program:
         return total
 
     def loop(self, block):
-        """Adds an scf.for, whose bound is an element of an input or an index."""
+        """Adds an scf.for whose bound is an element of an input or an index."""
         g, first = self.g, block.vectors[-1]
         bound = self.limit
         if g.random() >= 0.3:
@@ -622,7 +623,7 @@ class Program:
         return result
 
     def while_loop(self, block):
-        """Adds an scf.while as front ends write it: the counter is a rank-0 tensor. It
+        """Adds an scf.while as front ends write it: the counter is a rank-0 tensor. The loop
         may carry a tensor that it only reads."""
         g, first = self.g, block.vectors[-1]
         zero, one = (self.op(block, "arith.constant dense<%d> : tensor<i32>" % number,

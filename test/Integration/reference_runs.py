@@ -1,4 +1,6 @@
-"""Programs whose results Python computes: all ways to run them, and their errors"""
+"""Compares the results of all ways to run a program with results that Python computes, and checks
+errors.
+"""
 
 import subprocess
 
@@ -46,8 +48,8 @@ class Reference:
                                len(found) == len(wanted), "(off by %g)" % worst)
 
     def check_error(self, program, what, change, error, ways, number=5):
-        """Changes a copy of instance `number` by `change`. Checks that each way to run ends in
-        `error`, which begins with the instance."""
+        """Applies `change` to a copy of instance `number`. Checks that each way to run ends in
+        `error`, and that the message names the instance."""
         wrong = [dict(v) for v in self.instances]
         change(wrong[number])
         batchtest.write_lines(self.path("wrong"), wrong)
@@ -64,8 +66,8 @@ class Reference:
                                "(exit code %d, %r)" % (done.returncode, text))
 
     def check_cpu(self, model, strategy, check_errors, more=()):
-        """Returns the bits of `model` on the CPU, which are the same in all ways to run;
-        None if it fails.
+        """Returns the results of `model` on the CPU as bytes, or None on failure. Checks that
+        all ways to run the model give the same bits.
 
         `check_errors(program, name, ways)` checks the errors. `more` contains additional
         flags, each for a separate run."""
@@ -93,8 +95,8 @@ class Reference:
         return first
 
     def check_emulator(self, model, strategy, check_errors):
-        """Compares the results of `model` on the emulator. They are the same for single instances
-        and for mini-batches."""
+        """Checks the results of `model` on the emulator. Single instances and mini-batches must
+        have the same results."""
         checks, count = self.checks, len(self.instances)
         program = self.compile(model, strategy, "--device=emulator")
         if not program:

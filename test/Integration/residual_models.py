@@ -307,7 +307,7 @@ def fill(template, **values):
 
 def wrapped(items, indent, column=None, width=92):
     """Returns comma-separated items in lines of at most `width` characters. The first
-    line is in a line of the model, from `column` on."""
+    line continues a line of the model at `column`."""
     lines = textwrap.wrap(", ".join(item.replace(" ", "~") for item in items), width,
                           initial_indent=" " * (column or indent),
                           subsequent_indent=" " * indent)
@@ -315,7 +315,7 @@ def wrapped(items, indent, column=None, width=92):
 
 
 def call(results, callee, operands, types, width=92):
-    """Returns the text of a call; operands are values and types."""
+    """Returns the text of a call. `operands` contains pairs of a value and its type."""
     begin = "    %s = func.call @%s(" % (results, callee)
     return "%s%s)\n        : (%s) -> %s\n" % (
         begin, wrapped([v for v, _ in operands], 8, len(begin), width),
@@ -332,7 +332,7 @@ class Block:
     def __init__(self, name, group, first, number):
         self.name, self.number = name, number
         self.channels = CHANNELS[group]
-        # Whether the block halves the map
+        # Whether the block halves the width and height of the map
         self.narrows = bool(group) and first
         self.before = CHANNELS[group - 1] if self.narrows else self.channels
         self.kind = "%dto%d" % (self.before, self.channels) if self.narrows else str(
@@ -361,7 +361,7 @@ class Model:
         self.parameters = {}
 
     def pixels(self, group):
-        """Returns the width and height of a map."""
+        """Returns the width of a map, which is also its height."""
         return self.size >> group
 
     def shapes(self):
@@ -428,7 +428,7 @@ class Model:
     # The entry
 
     def take(self, parameters):
-        """Returns parameters of the entry as operands."""
+        """Adds parameters to the entry, and returns them as operands."""
         self.parameters.update(parameters)
         return [("%" + name.replace(".", "_"), kind) for name, kind in parameters]
 
@@ -439,7 +439,7 @@ class Model:
                     "!map%d" % first)
 
     def linear(self, result, x, prefix, kind):
-        """Returns W mean(x) + b for the last map."""
+        """Returns the text that computes W mean(x) + b from the last map x."""
         last = CHANNELS[-1]
         W, b = self.take([(prefix + "fc.W", "!of_" + kind[1:]),
                           (prefix + "fc.b", kind)])
@@ -450,7 +450,7 @@ class Model:
                            result, W[0], result, W[1], last, b[0], kind, kind))
 
     def block(self, block, x, prefix, run=None):
-        """Returns calls that run a block on x, as text, and the name of the result."""
+        """Returns the text of the calls that run a block on x, and the name of the result."""
         mapped, result = "!map%d" % block.channels, "%s%d" % (x[:2], block.number)
         text, short = "", (x, mapped)
         if block.narrows:
@@ -468,7 +468,7 @@ class Model:
         return text, result
 
     def decisions(self):
-        """Returns the decisions of BlockDrop, as zeros and ones."""
+        """Returns the text that computes the decisions of BlockDrop, as zeros and ones."""
         if self.name == "blockdrop_given":
             text = ("    %bound = arith.constant dense<0.5> : !scores\n"
                     "    %are_kept = arith.cmpf oge, %probs, %bound : !scores\n")
@@ -499,7 +499,7 @@ class Model:
 
     def flags(self):
         """Returns text that collects the individual decisions into a tensor of flags, one per
-        block: 1 if it ran."""
+        block: 1 if the block ran."""
         text = "    %always = arith.constant 1 : i32\n"
         numbers = ["%always"]
         for block in self.blocks[1:]:
@@ -575,8 +575,8 @@ def write(name, size=SIZE, blocks=None):
 
 
 def write_params(name, path, size=SIZE, blocks=None):
-    """Writes parameters for the model of write(). Products keep the magnitude of their inputs,
-    and norms change little."""
+    """Writes parameters for the model of write(). With these parameters, products keep the
+    magnitude of their inputs, and norms change their inputs little."""
     model = Model(name, size, blocks) if blocks else default(name)
     model.entry()
     shapes, tensors, generator = model.shapes(), {}, random.Random(1)

@@ -9,7 +9,7 @@ import batchtest
 
 
 def named_sizes(model, hidden=16):
-    """Returns sizes of a model whose rows are `hidden` wide. Small ones have a small
+    """Returns the sizes of a model whose rows are `hidden` wide. The small `lstm_nmt` has a small
     vocabulary."""
     if model == "bilstm_tagger_char":
         return {"L": hidden // 2}
@@ -38,8 +38,8 @@ def sentences(count, data, generator):
 
 
 def spelled(words, generator):
-    """Returns words in which rare words, those with large numbers, are spelled as letters; 0
-    pads."""
+    """Returns words in which rare words, which have large numbers, are spelled as letters. No
+    letter is 0, which is padding."""
     letters = {}
 
     def spell(word):
@@ -61,7 +61,7 @@ def pairs(count, data, generator, words=97):
 
 
 def lattices(count, data, generator):
-    """Returns pairs (characters, words). A word is (first, last, word), where both ends are
+    """Returns pairs (characters, words). A word is (first, last, number), and both ends are
     included."""
     known = lines_of(data, "gsdsimp_lattice/dev.lattice.jsonl", count)
     if known:
@@ -87,7 +87,8 @@ def position_graph(chars, words):
 
 
 def character_graph(chars, words):
-    """Returns a graph of characters and the words that end there, the input of `lattice_lstm`."""
+    """Returns a graph of characters, each with the words that end at it: the input of
+    `lattice_lstm`."""
     nodes = [["none"]]
     for number, char in enumerate(chars):
         arcs = [["word", word, {"ref": first + 1}]

@@ -327,7 +327,7 @@ SAMPLED = """\
     return %p : !classes
   }
 """
-# The target's word at a place of the round, and whether it is the word of the draft
+# The target's word at a position of the round, and whether the draft's word is accepted
 VERIFY = {
     "specdec": """\
   // The word of the target at place i, and its verdict on the draft's word.
@@ -388,7 +388,7 @@ LAYER = [("ln1.g", "!vec"), ("ln1.b", "!vec"), ("q.W", "!mat"), ("q.b", "!vec"),
          ("ff2.b", "!vec")]
 
 
-# Most of the text is indented by up to 4 more columns.
+# Lines are shorter here, because most of the text is later indented by up to 4 more columns.
 def wrapped(items, indent, column=None):
     return residual_models.wrapped(items, indent, column, 88)
 
@@ -414,7 +414,7 @@ class Model:
         return ["d.0"] + ["t.%d" % i for i in range(self.layers)]
 
     def parameters(self):
-        """Returns names and types, in the order of the entry."""
+        """Returns the names and types of the parameters, in the order of the entry."""
         result = []
         for model in "dt":
             result += [(model + ".E", "!emb"), (model + ".pos", "!emb")]
@@ -431,7 +431,7 @@ class Model:
                 for key in keys]
 
     def lists(self, suffix=""):
-        """Returns keys and values of all layers, by name."""
+        """Returns the names of the lists of keys and values of all layers."""
         return [value(layer) + letter + suffix
                 for layer in self.all_layers() for letter in ("_K", "_V")]
 
@@ -450,7 +450,7 @@ class Model:
                     self.operands(model, ["E", "pos"]), "!vec")
 
     def target(self, token, position, before, after, result):
-        """Returns all layers of the target."""
+        """Returns the text that runs all layers of the target."""
         text = self.embed("t", "%t_x", token, position)
         x = "%t_x"
         for i in range(self.layers):
@@ -460,7 +460,7 @@ class Model:
         return text
 
     def loop(self, results, op, carried, body):
-        """Returns a loop over values: names outside, inside and after, and types."""
+        """Returns the text of a loop. `results` contains (name outside, inside, yielded, type)."""
         return ("    %s\n        = %s iter_args(%s)\n        -> (%s) {\n%s"
                 "      scf.yield %s\n          : %s\n    }\n" % (
                     wrapped([outside for outside, _, _, _ in results], 8, 6), op,
@@ -473,7 +473,7 @@ class Model:
                     wrapped([kind for _, _, _, kind in results], 12)))
 
     def prompt(self):
-        """Returns keys and values of all tokens except the last one."""
+        """Returns the text that computes the keys and values of all tokens except the last one."""
         body = ("    %word = rec.element %words[%i] : !words -> index\n"
                 "    %word32 = arith.index_cast %word : index to i32\n")
         body += self.target("%word32", "%i", "_i", "_n", "%t_unused")
@@ -484,7 +484,7 @@ class Model:
             "scf.for %i = %c0 to %last_place step %c1", ["%none"] * len(self.lists()), body)
 
     def draft(self):
-        """Returns the words that the draft writes."""
+        """Returns the text that computes the words of the draft."""
         body = self.embed("d", "%d_x", "%token", "%position")
         body += self.layer("d.0", "%d_x", "_i", "_n", "%d_y")
         body += call("%logits", "logits", [("%d_y", "!vec")] + self.operands(
@@ -672,7 +672,7 @@ def write(name, layers=LAYERS):
 
 def write_params(name, path, layers=LAYERS, head=D, inner=F, words=V):
     """Writes parameters with which draft and target often agree. Both have the same embedding of
-    words, and the most likely next word is mostly the one with the previous number."""
+    words. The most likely next word is usually the one whose number is one less."""
     hidden = HEADS * head
     shapes = {"!vec": (hidden,), "!mat": (hidden, hidden), "!inner": (inner,),
               "!to_inner": (inner, hidden), "!from_inner": (hidden, inner),

@@ -7,26 +7,26 @@ longest chain of waits. It needs one more if it computes something that no wait 
 
 
 def lstm_nmt_greedy(outputs, instance):
-    """Each word is a wait, including the last one."""
+    """Control waits for each word, including the last one."""
     return len(outputs["%d.out" % instance][2])
 
 
 def stackrnn(outputs, instance):
-    """Each action is a wait. The element that the last action creates remains."""
+    """Control waits for each action. The task for the last action's element remains."""
     return len(outputs["%d.actions" % instance][2])
 
 
 def nestedrnn_td(outputs, instance):
-    """Each step of the inner loop is a wait. The sum of the outer loop is computed
+    """Control waits in each step of the inner loop. The sum of the outer loop is computed
     together with the first step, before the inner loop, so it exists when the outer loop
     needs it."""
     return sum(outputs["%d.counts" % instance][2])
 
 
 def drnn(outputs, instance):
-    """Each child is a wait, for whether it has children and whether another sibling follows. Its
-    children and its siblings wait concurrently, so a chain is one more than the longer of their
-    two chains."""
+    """Control waits for each child, to decide whether it has children and whether another sibling
+    follows. Its children and its later siblings wait concurrently, so a chain of waits is one
+    longer than the longer of their two chains."""
     counts = iter(outputs["%d.child_count" % instance][2][::-1])
 
     def kids():
@@ -39,30 +39,30 @@ def drnn(outputs, instance):
 
 
 def berxit(outputs, instance):
-    """The score of each layer is a wait, including that of the last possible layer. The
-    classifier remains."""
+    """Control waits for the score of each layer, including that of the last possible layer. The
+    task of the classifier remains."""
     return outputs["%d.layers" % instance][2][0]
 
 
 def moe(outputs, instance):
-    """In each of two layers, the first pick is a wait. The gates of all tokens are computed
-    before it, so no other pick waits. The experts of the last layer remain."""
+    """In each of two layers, control waits for the first pick. The gates of all tokens are computed
+    before this pick, so no other pick waits. The tasks of the last layer's experts remain."""
     return 2 if len(outputs["%d.route" % instance][2]) else 0
 
 
 def specdec(outputs, instance):
-    """Each round is one wait, whatever the draft computes. After the last wait, all results
+    """Control waits once per round, whatever the draft computes. After the last wait, all results
     exist."""
     return len(outputs["%d.accepted" % instance][2])
 
 
 def lstm_nmt_beam(outputs, instance):
-    """In each step, including the last, the choice of the best beams is a wait."""
+    """In each step, including the last, control waits for the choice of the best beams."""
     return outputs["%d.steps" % instance][2][0]
 
 
-# For each model: a function that returns the waits of an instance, and whether tasks remain after
-# them, if there are any waits
+# For each model: a function that returns the number of waits of an instance, and whether tasks
+# remain after the last wait, if there is one
 MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, True),
           "nestedrnn_td": (nestedrnn_td, False),
           "drnn": (drnn, False), "berxit": (berxit, True),
@@ -72,7 +72,7 @@ MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, Tr
 
 
 def flushes(model, outputs, instances):
-    """Returns the flushes of a mini-batch of these instances; `outputs` by
+    """Returns the number of flushes of a mini-batch of these instances. The keys of `outputs` are
     "INSTANCE.NAME"."""
     chain, left = MODELS[model]
     longest = max(chain(outputs, i) for i in instances)

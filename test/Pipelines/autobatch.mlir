@@ -5,7 +5,7 @@
 // RUN: batch-opt %s --autobatch --remark-format=emitRemark \
 // RUN:   --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// The stages have the order that their inputs need, and each result verifies.
+// Passes run in the order that their inputs require, and each result verifies.
 // STAGE:      IR Dump After LinkLibraryPass (batch-link-library)
 // STAGE:      IR Dump After SpecializeSizesPass (batch-specialize-sizes)
 // STAGE:      IR Dump After LiftCFPass (batch-lift-cf)

@@ -21,7 +21,7 @@
 // CHECK-NOT:     gpu.func
 // CHECK-NOT:     uprog.program
 
-// Options reach both passes.
+// Both options reach their passes.
 // BLOCK:       threads in (%c64,
 // BLOCK:       known_block_size = array<i32: 64, 1, 1>
 // BLOCK-NOT:   @device_barrier

@@ -2,7 +2,7 @@
 // RUN: batch-opt %s --autobatch=strategy=auto --cpu-workers | FileCheck %s --implicit-check-not=batch.strategy --implicit-check-not=batch.not_batched
 
 // A program that is not structural runs one instance at a time: the object has
-// only that entry point.
+// only an entry point for a single instance.
 // CHECK: @batch_object()
 rec.adt @Nat {
   rec.variant @zero(word: index)

@@ -43,7 +43,7 @@ def run(*command, folder=scratch, timeout=600, **variables):
 
 
 def program(folder, name, *parts, wrong=WRONG):
-    """Runs a Python program, which prints `parts` and nothing of `wrong`."""
+    """Runs a Python program. Checks that it prints all of `parts` and none of `wrong`."""
     code, output = run(sys.executable, "-W", "ignore", name + ".py",
                        folder=os.path.join(users, folder), PYTHONPATH=".")
     expect("%s/%s" % (folder, name), code == 0 and all(p in output for p in parts) and
@@ -66,12 +66,12 @@ def check_tree():
     code, output = run(sys.executable, "fail_hint.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_hint", code == 0 and "nothing to batch" not in output, output)
-    # Control reads only inputs.
+    # In this program, control reads only inputs.
     code, output = run(sys.executable, "fail_control_reads.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_control_reads", code == 0 and "waited" not in output and
            output.count("strategy 'linearize'") == 4, output)
-    # Indexing is unsupported so far. The message recommends fold.
+    # Indexing of lists is unsupported so far. The message recommends fold.
     code, output = run(sys.executable, "fail_list_index.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_list_index", code == 0 and "same  descend by fold" in output and

@@ -35,7 +35,7 @@ static void countAccesses(const std::vector<std::string> &words) {
   BoundParameters parameters(object.descriptor(),
                              {"random:1", inputs.largestIndex});
   AccessCounts counts;
-  // Variables come first.
+  // The variables of a block come first in its shared memory.
   const int64_t first =
       object.descriptor().launch->sharedBytes - std::stoll(words[5]);
   counts.begin = first + std::stoll(words[3]);

@@ -29,7 +29,7 @@ using namespace batchrt;
 namespace {
 struct Argument {
   bool isFloat = false, isOutput = false;
-  std::vector<int32_t> array; ///< the bits
+  std::vector<int32_t> array; ///< the bits of the elements
   void *pointer = nullptr;
   int64_t number = 0;
 };

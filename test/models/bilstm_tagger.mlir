@@ -1,5 +1,5 @@
-// BiLSTM tagger: named entities by two LSTM layers forward and two backward over
-// a sentence.
+// BiLSTM tagger: recognizes named entities with two forward and two backward LSTM
+// layers over a sentence.
 //
 //   f(1..T)  = h of layer 2 over layer 1 over x(1), ..., x(T)
 //   b(T..1)  = the same with separate weights over x(T), ..., x(1)
@@ -78,7 +78,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %x : !vec
   }
 
-  // The position of the largest logit (the first if several are largest).
+  // The first position of the largest logit.
   func.func private @argmax(%logits: !classes) -> !tag {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !classes) outs(%low : !scalar)

@@ -164,7 +164,7 @@ module attributes {batch.sizes = {L = 128 : index}} {
     return %x : !vec
   }
 
-  // The position of the largest logit (the first if several are largest).
+  // The first position of the largest logit.
   func.func private @argmax(%logits: !classes) -> !tag {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !classes) outs(%low : !scalar)

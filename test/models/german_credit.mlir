@@ -2,8 +2,8 @@
 //
 //   w ~ normal(0, 1), y_i ~ bernoulli(sigmoid(X_i w))
 //
-// on the German credit data. X has its 24 columns, each centred and divided by its
-// standard deviation, and a column of ones; y is 1 for a bad risk.
+// on the German credit data. X has the 24 columns of the data, each centred and
+// divided by its standard deviation, and a column of ones; y is 1 for a bad risk.
 //
 // Run it:
 //   test/Integration/posteriors.py inputs german_credit . --chains=64

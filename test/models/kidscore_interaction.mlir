@@ -23,7 +23,7 @@
 !draws = tensor<1024x5xf64>
 
 // N: number of draws, and of warm-up transitions before them. Coefficients are strongly
-// correlated, so this model needs more draws than others.
+// correlated, so this model needs more draws than other models.
 module attributes {batch.sizes = {N = 1024 : index}} {
   func.func private @log_density(%q: !vec, %X: !mat, %y: !obs) -> (f64, !vec) {
     %none = arith.constant dense<0.0> : !scalar

@@ -27,7 +27,7 @@
 
 module attributes {batch.sizes = {H = 256 : index}} {
   // Positions between characters. The arcs that end at a position are the character
-  // before it, and words, which begin at earlier positions.
+  // before it and the words that end there; words begin at earlier positions.
   rec.adt @Position kind dag {
     rec.variant @start()
     rec.variant @after(char: index, before: !position, words: !arcs)

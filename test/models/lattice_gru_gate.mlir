@@ -9,7 +9,7 @@
 //   gru         : r, z = sigmoid(W_* x + U_* h + b_*)
 //                 n = tanh(W_h x + U_h (r * h) + b_h), h' = z * h + (1 - z) * n
 //
-// An instance is the last position, from which the others are reachable.
+// An instance is the last position, from which all other positions are reachable.
 //
 // Run it:
 //   batch-run test/models/lattice_gru_gate.mlir --params=random:0 \
@@ -28,7 +28,7 @@
 
 module attributes {batch.sizes = {H = 256 : index}} {
   // Positions between characters. The arcs that end at a position are the character
-  // before it, and words, which begin at earlier positions.
+  // before it and the words that end there. Words begin at earlier positions.
   rec.adt @Position kind dag {
     rec.variant @start()
     rec.variant @after(char: index, before: !position, words: !arcs)

@@ -1,6 +1,6 @@
 // LatticeLSTM as in ED-Batch: an encoder of the characters of a sentence and
 // of all dictionary words in it. The state of a position between
-// characters is the sum over the arcs that end there.
+// characters is the sum of the results of all arcs that end there.
 //
 //   state(start)    = (h0, c0)
 //   state(position) = the sum of lstm_char(E_c[char], state(position before)) and,
@@ -10,7 +10,7 @@
 //                     g = tanh(W_g x + U_g h + b_g)
 //                     c' = f * c + i * g, h' = o * tanh(c')
 //
-// An instance is the last position, from which the others are reachable.
+// An instance is the last position, from which all other positions are reachable.
 //
 // Run it:
 //   batch-run test/models/lattice_lstm_ed.mlir --params=random:0 \
@@ -28,8 +28,8 @@
 !states = !rec.adt<@States>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // Positions between characters. The arcs that end at a position are the character
-  // before it, and words, which begin at earlier positions.
+  // Positions between characters. The arcs that end at a position are the character before it
+  // and the words that end there; words begin at earlier positions.
   rec.adt @Position kind dag {
     rec.variant @start()
     rec.variant @after(char: index, before: !position, words: !arcs)

@@ -1,6 +1,6 @@
-// LSTM-NMT with beam search: translation by two recurrent networks. The decoder continues
-// the 4 unfinished sentences with the largest sums of log probabilities. A sentence that
-// has ended keeps its sum and its place among them. The search stops when all have ended,
+// LSTM-NMT with beam search: translation by two recurrent networks. The decoder keeps the
+// 4 sentences with the largest sums of log probabilities, and extends those that have not
+// ended. A sentence that has ended keeps its sum. The search stops when all 4 have ended,
 // or after `limit` words. The translation is the best sentence that has ended, or the best
 // of all if none has ended.
 //
@@ -13,7 +13,7 @@
 //             c' = f * c + i * g, h' = o * tanh(c')
 //
 // Each beam selects its 4 best words in its own kernel. Another kernel selects the 4 best
-// of all beams. Control waits for its result once per step. Beams that have ended compute
+// of all beams. Control waits for this result once per step. Beams that have ended compute
 // nothing.
 //
 // Run it:
@@ -99,7 +99,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %x : !vec
   }
 
-  // The next score after another one in descending order, and its word. Equal scores are
+  // The score that follows %last in descending order, and its word. Equal scores are
   // ordered by their words.
   func.func private @next_word(%scores: !classes, %last: !scalar, %last_word: !number)
       -> (!scalar, !number) {
@@ -211,7 +211,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %best, %words : !best, !best_words
   }
 
-  // The numbers of a beam's 4 words among those of all beams.
+  // The indices of a beam's 4 words among the words of all beams.
   func.func private @numbers(%place: index) -> !best_words {
     %c4 = arith.constant 4 : index
     %first = arith.muli %place, %c4 : index
@@ -227,7 +227,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %numbers : !best_words
   }
 
-  // The next score after another one in descending order, its number, beam and word.
+  // The score that follows %last in descending order, its number, beam and word.
   // Equal scores are ordered by their numbers.
   func.func private @next_beam(%scores: !all_best, %numbers: !all_words,
                                %words: !all_words, %last: !scalar, %last_number: !number)
@@ -460,7 +460,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
       scf.yield %places, %numbers, %hs, %cs, %words, %overs, %sentences, %scores, %t
           : !places, !all_words, !rows, !rows, !numbers, !flags, !sentences, !best, i32
     }
-    // The best beam that has ended, or of all if none has (the first if several are best).
+    // The best beam that has ended, or the best of all beams if none has (the first on ties).
     %low = arith.constant 0xFF800000 : f32
     %place, %score, %has_ended = rec.fold (%i, %over) in (%r#0, %r#5)
         init(%best = %c0, %most = %low, %any = %false)

@@ -73,7 +73,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %x : !vec
   }
 
-  // The position of the largest logit (the first if several are largest).
+  // The first position of the largest logit.
   func.func private @argmax(%logits: !classes) -> i32 {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !classes) outs(%low : !scalar)

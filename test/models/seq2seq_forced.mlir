@@ -7,7 +7,7 @@
 //   lstm : i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
 //          c' = f * c + i * g, h' = o * tanh(c')
 //
-// This replays real lengths: the written words are `force`, up to its first end.
+// The model replays real lengths: it writes the words of `force`, up to the first end.
 //
 // Run it:
 //   batch-run test/models/seq2seq_forced.mlir --params=random:0 \
@@ -64,7 +64,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 3797 : index}} {
     return %y, %next : !vec, !vec
   }
 
-  // The position of the largest logit (the first if several are largest).
+  // Returns the first position of the largest logit.
   func.func private @argmax(%logits: !logits) -> i32 {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !logits) outs(%low : !scalar)

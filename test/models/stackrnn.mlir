@@ -35,7 +35,7 @@ module attributes {batch.sizes = {H = 256 : index, ACTIONS = 41 : index}} {
     rec.variant @none()
     rec.variant @item(e: !vec, state: !vec, rest: !items)
   }
-  // Result of the model: actions and states, each with all earlier ones.
+  // Result of the model: the steps, each with its action, its state and all earlier steps.
   rec.adt @Steps {
     rec.variant @start()
     rec.variant @step(before: !steps, actions: i32, top_states: !vec)
@@ -102,7 +102,7 @@ module attributes {batch.sizes = {H = 256 : index, ACTIONS = 41 : index}} {
     return %e : !vec
   }
 
-  // The first element, its state, and the rest; or `e` and `empty` without elements.
+  // The first element, its state, and the rest; or `e` and `empty` if there is no element.
   func.func private @split(%items: !items, %e: !vec, %empty: !vec)
       -> (!vec, !vec, !items) {
     %r:3 = rec.match %items : !items -> !vec, !vec, !items {

@@ -6,7 +6,7 @@
 //           n = tanh(W_h x + U_h (r * s) + b_h)
 //           h = z * s + (1 - z) * n
 //
-// x = E[word] and s = 0 at a leaf, x = 0 at an inner node: W_r is unused.
+// x = E[word] and s = 0 at a leaf, and x = 0 at an inner node, so W_r is unused.
 //
 // Run it:
 //   batch-run test/models/treegru_cs.mlir --params=random:0 \

@@ -6,7 +6,7 @@
 //            f_k = sigmoid(W_f x + U_f h_k + b_f)
 //            c = i * u + sum of f_k * c_k, h = o * tanh(c)
 //
-// x = E[word] and s = 0 at a leaf, x = 0 at an inner node: W_f is unused.
+// x = E[word] and s = 0 at a leaf, and x = 0 at an inner node, so W_f is unused.
 //
 // Run it:
 //   batch-run test/models/treelstm_cs.mlir --params=random:0 \

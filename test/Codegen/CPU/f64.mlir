@@ -53,7 +53,7 @@ uprog.operator @dot.rows(%n: index, %x: tensor<?x40xf64> {uprog.operand = #uprog
   uprog.yield %d : tensor<?xf64>
 }
 
-// All vectors of an operator have as many lanes as those of its widest rows.
+// The rows with the widest elements determine the number of lanes of all vectors of an operator.
 // Scalars of the tasks, such as positions, do not make vectors narrower.
 // CHECK-LABEL: func.func private @mixed.rows.stage0
 // CHECK:         arith.extf %{{.*}} : vector<8xf32> to vector<8xf64>
@@ -73,7 +73,7 @@ uprog.operator @scalars.rows(%n: index, %x: tensor<?x40xf32> {uprog.operand = #u
 }
 
 // Other types in an operator do not change the number of partial results of a
-// reduction, so its order is the same. Here it has 64, in eight vectors.
+// reduction, so the reduction has the same order. Here, there are 64 partial results in eight vectors.
 // CHECK-LABEL: func.func private @with_f64.rows.stage
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-LABEL: func.func private @without_f64.rows.stage0

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
 // Register tiles also compute products of matrices in which one matrix differs
-// between tasks. They read both operands in place.
+// between tasks. The tiles read both operands in place.
 
 #left = affine_map<(t, i, j, k) -> (i, k)>
 #right = affine_map<(t, i, j, k) -> (t, k, j)>
@@ -67,7 +67,7 @@ uprog.operator @narrow.rows(%n: index, %a: tensor<?x48x48xf32> {uprog.operand = 
   uprog.yield %y : tensor<?x48x48xf32>
 }
 
-// A computed operand has no place in memory: it is computed where it is copied,
+// A computed operand cannot be read in place. It is computed when it is copied,
 // once for all rows of a task.
 // CHECK-LABEL: func.func private @computed.rows.stage0
 // CHECK-COUNT-1:   arith.addf %{{.*}} : vector<16xf32>
@@ -85,7 +85,7 @@ uprog.operator @computed.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand 
   uprog.yield %y : tensor<?x64x64xf32>
 }
 
-// Matrices that differ between heads: the tiles of each head read its own
+// If each head has its own matrix, the tiles of each head read the head's
 // matrix. A right operand is transposed if its elements along the reduction are
 // adjacent.
 #q = affine_map<(t, h, i, j, k) -> (t, i, h, k)>

@@ -27,7 +27,7 @@ uprog.operator @cache.rows(
   uprog.yield %y : tensor<?x512x64xf32>
 }
 
-// Columns that are not inserted into are not written.
+// Columns outside of the inserted slice are not written.
 // CHECK-LABEL: func.func private @columns.rows.stage1(
 // CHECK:         llvm.intr.masked.store %{{.*}}, %{{.*}}, %{{.*}} {alignment = 4 : i32} : vector<16xf32>
 // CHECK-LABEL: func.func @columns.rows(

@@ -26,7 +26,7 @@ uprog.operator @unsigned.rows(%n: index, %x: tensor<?x40xi32> {uprog.operand = #
   uprog.yield %q : tensor<?x40xi32>
 }
 
-// Constants do not trap.
+// A division by this constant does not trap, so the divisor is not checked.
 // CHECK-LABEL: func.func private @known.rows.stage0
 // CHECK-NOT:     arith.cmpi eq
 // CHECK:         arith.divsi

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
 
-// Blocks of 8 slots. Rows of 40 columns consist of three pieces of 16 columns, and 8 rows
+// The table has blocks of 8 slots. Rows of 40 columns have three pieces of 16 columns, and 8 rows
 // of a piece are adjacent: [slot/8][column/16][slot%8][column%16]. A block takes 1536
 // bytes. Its rows begin every 64 bytes, and its pieces every 128 elements.
 // CHECK-LABEL: func.func private @copy.rows.stage0
@@ -31,7 +31,7 @@ uprog.operator @copy.rows(
 
 // -----
 
-// Columns that begin in the middle of a vector are in two pieces: they are
+// Columns that begin in the middle of a vector are in two pieces, so they are
 // gathered.
 // CHECK-LABEL: func.func private @middle.rows.stage0
 // CHECK:         %[[AT:.*]] = arith.addi %{{.*}}, %{{.*}} : vector<16xi64>
@@ -48,7 +48,7 @@ uprog.operator @middle.rows(
 
 // -----
 
-// Rows of another table are between the rows of this one, so its rows begin every 256
+// Rows of another table are between the rows of this table, which therefore begin every 256
 // bytes, not every 128.
 // CHECK-LABEL: func.func private @block.rows.stage0
 // CHECK-DAG:     %[[DISTANCE:.*]] = arith.constant 256 : i64
@@ -61,7 +61,7 @@ uprog.operator @block.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
 
 // -----
 
-// Task t has two adjacent rows. This operand is the second one, slot 2 t + 1,
+// Task t has two adjacent rows. This operand is the second row, slot 2 t + 1,
 // addressed from the second row of the first task.
 // CHECK-LABEL: func.func private @second.rows.stage0
 // CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : i64

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
-// From some index on, which is a number of the task, a reduction may leave its result
-// unchanged. Its loop ends at this index if the index is less than the extent. Rows
+// A reduction may leave its result unchanged from some index on. If this index is a scalar
+// of the task, the loop ends there, or at the extent if the extent is less. Rows
 // that end at different indices are reduced one by one.
 // CHECK-LABEL: func.func private @sum.rows.stage0
 // CHECK-DAG:     %[[EXTENT:.*]] = arith.constant 12 : i64

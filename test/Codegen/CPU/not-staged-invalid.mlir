@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --convert-operators-to-cpu --split-input-file --verify-diagnostics
 
-// Operators are split into stages before this pass.
+// Operators must be split into stages before this pass.
 // expected-error @+1 {{this operator has no stages for a CPU; run uprog-stage-operators=target=cpu first}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   uprog.yield %x : tensor<?x4xf32>
@@ -8,7 +8,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// The stages have to be those of a CPU's vectors.
+// The stages must be for the vectors of a CPU.
 // expected-error @+1 {{this operator has no stages for a CPU; run uprog-stage-operators=target=cpu first}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<gpu, vector_bits = 128, lanes = 4>} {
@@ -20,7 +20,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// A tensor inside an elementwise op consists of constants.
+// A tensor inside an elementwise op must consist of constants.
 // expected-error @+1 {{reads a scalar that is not a constant}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {

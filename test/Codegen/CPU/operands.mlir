@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
 
-// Each operand is read in its own way. The stride between rows of a result
-// leaves space for its siblings: 2 rows of 64 bytes.
+// Each operand is read as its access specifies. The stride between rows of a
+// result leaves space for the rows of sibling results: 2 rows of 64 bytes.
 // CHECK-LABEL: func.func private @reads.rows.stage0(
 // CHECK-SAME:    %[[STEP:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr
 // CHECK-DAG:     %[[STRIDE:.*]] = arith.constant 128 : i64

@@ -120,7 +120,7 @@ uprog.operator @resource.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #u
 
 // -----
 
-// An insert writes only into the row of an operand.
+// An insert must write into the row of an operand.
 uprog.operator @computed.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x2xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   %z = arith.addf %x, %x : tensor<?x4xf32>
@@ -142,7 +142,7 @@ uprog.operator @inner.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #upro
 
 // -----
 
-// No op reads both the old row and the new one.
+// No op may read both the old row and the new row.
 // expected-error @+1 {{this operator reads rows after inserts that change them}}
 uprog.operator @both.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x2xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
@@ -153,7 +153,7 @@ uprog.operator @both.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog
 
 // -----
 
-// A reduction has the dimensions of its result in the order of its loops.
+// The dimensions of a reduction's result must be in the order of its loops.
 uprog.operator @permuted.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?x4xf32>

@@ -138,9 +138,9 @@ uprog.operator @ragged.rows(
 
 // -----
 
-// A row is inserted at a computed place. Either all of its columns are in range or none
-// are, so both the old row and the new one are read as vectors. This does not hold for
-// the columns of an element, which are written one at a time.
+// A row is inserted at a computed index. Either all of its columns are in range or none
+// are, so both the old row and the new row are read as vectors. If an element is inserted
+// instead, the columns are written one at a time.
 // CHECK-LABEL: func.func private @insert.rows.stage0
 // CHECK:         llvm.cmpxchg
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>

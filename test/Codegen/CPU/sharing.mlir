@@ -5,8 +5,8 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A worker's cache holds 64 x 64 weights, so sharing by rows pays off from twelve rows
-// per worker on. Fewer than seven rows are too little work for two workers.
+// A worker's cache holds 64 x 64 weights, so sharing by rows pays off for twelve or more
+// rows per worker. Fewer than seven rows are too little work for two workers.
 // CHECK: Sharing {{.*}} 16384 bytes of parameters, 8192 FLOP and 512 bytes per task; launches of 12 or more tasks per worker are divided by rows; smaller launches are divided stage by stage with 0 barriers; launches of fewer than 7 tasks run on one worker
 uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<64x64xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64xf32> {
@@ -24,8 +24,8 @@ uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.ope
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A worker's cache does not hold 4 MiB, so the worker needs enough rows for each
-// byte that it reads.
+// A worker's cache does not hold a parameter of 4 MiB. Sharing by rows pays off only if the
+// worker has enough rows for each byte of the parameter that it reads.
 // CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 or more tasks per worker are divided by rows; smaller launches are divided stage by stage with 0 barriers; launches of fewer than 1 tasks run on one worker
 uprog.operator @streamed(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #uprog.operand<gather>},
                          %w: tensor<1024x1024xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x1024xf32> {

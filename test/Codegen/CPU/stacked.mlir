@@ -5,7 +5,7 @@
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // Parameters whose rows are stacked are packed together in panels. A slice of a
-// stack is not.
+// stack is not packed in panels.
 // CHECK: module attributes {uprog.packings = [
 // CHECK-SAME: #uprog.panels<parameters = [1, 0], n = 80, k = 20, width = 32, transposed = true>,
 // CHECK-SAME: #uprog.padded<parameter = 1>, #uprog.padded<parameter = 0>]}

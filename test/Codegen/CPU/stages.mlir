@@ -43,7 +43,7 @@ uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
 #rn = affine_map<(r, n) -> (r, n)>
 
 // A reduction along a row runs in vectors, whose lanes are combined pairwise in
-// a fixed order. Lanes past the end do not count.
+// a fixed order. Lanes past the end of the row do not contribute.
 // CHECK-LABEL: func.func private @norm.rows.stage0
 // CHECK:         %[[SUM:.*]] = vector.fma
 // CHECK:         arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<16xi1>, vector<16xf32>
@@ -80,8 +80,8 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
 
 #rn = affine_map<(r, n) -> (r, n)>
 
-// Ragged rows are treated like other rows: from the first row of this call's
-// tasks to the last. Their combination per task is a separate stage.
+// Ragged rows are treated like other rows, from the first row to the last row of
+// this call's tasks. The combination of the rows of a task is a separate stage.
 // CHECK-LABEL: func.func private @pool.rows.stage0
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i32
 // CHECK:         math.tanh

@@ -45,7 +45,7 @@
 // TILES:         %[[QUADS:.*]] = arith.divui %{{.*}}, %c4_i32
 
 // Blocks with the same columns divide a tile into four slices if there are at least four
-// blocks for each quad, or into two slices if there are at least two.
+// blocks for each quad of rows. With at least two blocks for each quad, there are two slices.
 // TILES-NEXT:    %[[NONE:.*]] = arith.cmpi slt, %[[QUADS]], %c1_i32
 // TILES-NEXT:    %[[SOME:.*]] = arith.select %[[NONE]], %c1_i32, %[[QUADS]]
 // TILES-NEXT:    %[[TWICE:.*]] = arith.muli %[[SOME]], %c2_i32
@@ -80,7 +80,7 @@
 // TILES:         %[[WIDTH:.*]] = arith.shli %c1_i32, %[[SHIFT:.*]] : i32
 // TILES-NEXT:    %[[HEIGHT:.*]] = arith.shrui %c8_i32, %[[SHIFT]]
 
-// A block copies its other rows to its shared memory, behind the 1024 bytes that hold
+// A block copies its remaining rows to its shared memory, behind the 1024 bytes that hold
 // the sums of eight tiles, and waits for all of these copies.
 // TILES:         scf.for %[[QUAD:.*]] = %[[ROWSHARE]] to %[[QUADS]] step %[[ROWSHARES]]
 // TILES:           %[[NEXT:.*]] = arith.addi %[[THREAD]], %c256_i32
@@ -96,7 +96,7 @@
 // TILES-NEXT:      nvvm.cp.async.wait.group 0
 // TILES-NEXT:      gpu.barrier
 
-// A block computes all tiles of its columns, then more of its rows. Elements are loaded
+// A block computes all tiles of its columns before it takes more rows. Elements are loaded
 // before the products. Past the edge, the last element is loaded again.
 // TILES:           scf.for %[[TURN:.*]] = %c0_i32 to %[[TURNS]] step %[[WIDTH]]
 // TILES-NEXT:        scf.for %[[ROW:.*]] = %c0_i32 to %[[ROWS:.*]] step
@@ -120,8 +120,8 @@
 // TILES-NEXT:            %[[SINGLE:.*]] = arith.cmpi slt, %[[ROWS]], %c2_i32
 // TILES-NEXT:            scf.if %[[SINGLE]] {
 
-// If a quad or a row would leave warps idle, an item is two columns of a tile. A warp
-// takes every eighth item.
+// If a quad of rows or a single row would leave warps idle, an item is two columns of a tile.
+// A warp computes every eighth item.
 // TILES-NEXT:              %[[ITEMS:.*]] = arith.shli %[[ALL]], %[[LEFT]]
 // TILES-NEXT:              scf.for %[[ITEM:.*]] = %[[WARP]] to %[[ITEMS]] step %c8_i32
 // TILES-NEXT:                %[[WHOLE:.*]] = arith.shrui %[[ITEM]], %[[LEFT]]
@@ -136,7 +136,7 @@
 // TILES:                 } else {
 // TILES-NEXT:              scf.for %{{.*}} = %[[WARP]] to %[[ALL]] step %c8_i32
 
-// After a barrier, each lane takes the sum of one element. Lanes past the edge do
+// After a barrier, each lane reads the sum of one element. Lanes past the edge do
 // nothing. The next tiles reuse the memory of sums.
 // TILES:               gpu.barrier
 // TILES-NEXT:          scf.if %[[VALID]] {
@@ -183,9 +183,9 @@
 // PRODUCTS-NOT:     math.fma
 // PRODUCTS:         gpu.shuffle
 
-// The lanes add up their partial sums. In each step, a lane sends half of its sums
-// away, and adds the received ones to the rest. In the end a lane has one sum. For a
-// single row, the order is the same, and one of 16 lanes stores each sum.
+// The lanes add up their partial sums. In each step, a lane sends half of its sums, and
+// adds the sums that it receives to the other half. Finally, a lane has one sum. For a
+// single row, the order of additions is the same, and one of 16 lanes stores each sum.
 // PARTS-LABEL: func.func private @cell.rows.stage0(
 // PARTS:         %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32
 // PARTS:         %[[BIT:.*]] = arith.trunci %{{.*}} : i32 to i1

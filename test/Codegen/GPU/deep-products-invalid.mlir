@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="shared-memory=232448 precision=bf16" --verify-diagnostics
 
-// Each of 512 shares of k has its own tile of sums until they are added.
+// Each of 512 shares of k has its own tile of sums until the tiles are added.
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>

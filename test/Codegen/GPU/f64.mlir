@@ -7,7 +7,7 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A lane takes two f64 along k, for 32 sums. A tile of sums takes 256 bytes.
+// In each step, a lane adds two f64 products to each of up to 32 sums. A tile of sums takes 256 bytes.
 // CHECK:         gpu.module @device attributes {batch.added_bytes = 6144 : i64
 // CHECK-LABEL:   func.func private @product.rows.stage0(
 // CHECK:           llvm.getelementptr %{{.*}}[2048] : (!llvm.ptr<3>)
@@ -26,7 +26,7 @@
 // CHECK-NOT:         math.fma
 // CHECK:             gpu.shuffle
 
-// Warps exchange the halves of a sum, combine them and add.
+// The lanes of a warp exchange the two halves of an f64, combine them and add.
 // HALVES-LABEL:  func.func private @product.rows.stage0(
 // HALVES:          %[[BITS:.*]] = arith.bitcast %{{.*}} : f64 to i64
 // HALVES-NEXT:     %[[LOW:.*]] = arith.trunci %[[BITS]] : i64 to i32

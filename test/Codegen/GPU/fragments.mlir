@@ -33,9 +33,9 @@
 // BF16:              llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xi32>, !llvm.ptr<3>
 // CHECK:             gpu.barrier
 
-// Tiles have 16 rows and 8 columns, even those of a single row. A lane loads rows
-// `group` and `group + 8`, at most the last one, and column `group`. Its sums are
-// those of these rows and columns 2 * member and 2 * member + 1.
+// Tiles have 16 rows and 8 columns, even those of a single row. A lane loads column `group`
+// and rows `group` and `group + 8`. The last row replaces missing rows. The sums of the lane
+// are those of these rows and of columns 2 * member and 2 * member + 1.
 // CHECK:             scf.for %[[ITEM:.*]] = %{{.*}} to %{{.*}} step %c8_i32
 // CHECK:               arith.muli %{{.*}}, %c16_i32
 // CHECK:               %[[GROUP:.*]] = arith.divui %[[LANE]], %c4_i32
@@ -80,7 +80,7 @@
 // CHECK-NEXT:            nvvm.mma.sync A[%[[E0]], %[[E1]], %[[E2]], %[[E3]]] B[%[[F0]], %[[F1]]] C[%[[D0]],
 // CHECK-NOT:             nvvm.mma.sync
 // CHECK:                 scf.yield
-// LLVM unrolls this loop, so that the assembler does not unroll it until
+// LLVM unrolls this loop. Otherwise, the assembler would unroll it until
 // registers run out.
 // CHECK-NEXT:          } {loop_annotation = #loop_annotation}
 

@@ -7,8 +7,8 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// 1100 elements along k are shared as 512, 512 and 76. Each share has its own sum, and the
-// sums are added in order. All shares fit in one round, with one barrier for rows and one for
+// 1100 elements along k are divided into shares of 512, 512 and 76. Each share has its own sum.
+// The sums are added in order. All shares fit in one round, with one barrier for rows and one for
 // sums. The function is called, not inlined, so it can use all registers.
 // CHECK-LABEL: func.func private @shares.rows.stage0
 // CHECK-SAME:  passthrough = ["noinline"]
@@ -44,9 +44,9 @@ uprog.operator @shares.rows(%n: index, %x: tensor<?x1100xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x8xf32>
 }
 
-// Four rows of 3000 elements exceed 24 KiB, so they take two rounds: 1536 elements, then the
-// rest. Rows of the second round overwrite those of the first one after all warps have used
-// them.
+// Four rows of 3000 elements exceed 24 KiB, so they take two rounds: 1536 elements, then
+// 1464. Rows of the second round overwrite the rows of the first round after all warps have
+// used these.
 // CHECK-LABEL: func.func private @rounds.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         nvvm.cp.async.shared.global

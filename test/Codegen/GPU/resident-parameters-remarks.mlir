@@ -35,8 +35,8 @@ uprog.operator @two(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.oper
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Parameters that are multiplied by several rows of a task come first. Tiles that still fit
-// come next.
+// Parameters that are multiplied by several rows of a task come first. Tiles of other parameters
+// come next if they still fit.
 // CHECK: Parameters {{.*}}"parameters of @tasks that a block keeps in shared memory: 1024 of 2048 bytes in stage 0"
 // CHECK: Parameters {{.*}}"parameters of @edges that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: [Passed] Parameters {{.*}}"3072 of 4096 bytes of parameters stay in the 3520 bytes of a block's shared memory; the others stream from the L2 cache at every step"
@@ -107,8 +107,8 @@ uprog.operator @tile(%n: index, %x: tensor<?x84xf32> {uprog.operand = #uprog.ope
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Such a tile does not fit next to a list of numbers and a barrier of all
-// blocks, which take 16 bytes each.
+// A tile of 2688 bytes does not fit next to a list of numbers and a barrier of
+// all blocks. The list and the barrier take 16 bytes each.
 // CHECK: [Missed] Parameters {{.*}}"0 of 5376 bytes of parameters stay in the 2656 bytes of a block's shared memory;
 uprog.operator @tile(%n: index, %x: tensor<?x84xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<32x84xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {

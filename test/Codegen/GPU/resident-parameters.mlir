@@ -15,7 +15,7 @@
 // CHECK-NEXT:    llvm.mlir.global external @block_memory() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
 
 // With four blocks, a block keeps two of the eight tiles of columns. If it has more tiles at
-// the launch, it reads the others from global memory.
+// the launch, it reads the additional tiles from global memory.
 // CHECK-LABEL:   func.func private @cell.rows.stage0(
 // CHECK:           %[[MEMORY:.*]] = llvm.mlir.addressof @block_memory : !llvm.ptr<3>
 // CHECK:           uprog.await_rows

@@ -5,8 +5,8 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Copies in the background complete in order. A kernel without resident parameters would
-// also wait for the copies of other kernels, so it copies its rows itself.
+// Asynchronous copies complete in order. A kernel without resident parameters would also wait
+// for the copies of other kernels, so it copies its rows with loads and stores.
 // CHECK-LABEL: func.func private @leaf.rows.stage0
 // CHECK-NOT:     nvvm.cp.async
 // CHECK:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
@@ -17,7 +17,7 @@
 // CHECK:         nvvm.cp.async.wait.group 0
 // CHECK-LABEL: func.func private @load_parameters
 
-// Without resident parameters, no other copies run.
+// If no kernel has resident parameters, there are no other copies to wait for.
 // NONE-LABEL:  func.func private @leaf.rows.stage0
 // NONE:          nvvm.cp.async.shared.global
 // NONE:          nvvm.cp.async.wait.group 0

@@ -7,7 +7,7 @@
 
 // Elementwise code only: a lane computes one element, in tiles of 2 rows of 16.
 // Operands are read as the step specifies, and the stride between rows of
-// results leaves space for their siblings.
+// results leaves space for the rows of sibling results.
 // CHECK-LABEL: func.func private @reads.rows.stage0
 // CHECK-DAG:     %[[STRIDE:.*]] = arith.constant 128 : i64
 // CHECK:         uprog.await_rows
@@ -98,8 +98,8 @@ uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
 #r = affine_map<(r, n) -> (r)>
 #rn = affine_map<(r, n) -> (r, n)>
 
-// Other reductions run along a row, in 2 lanes for 20 elements. The start value
-// is added last.
+// Reductions that are not contractions run along a row, in 2 lanes for 20
+// elements. The start value is added last.
 // CHECK-LABEL: func.func private @norm.rows.stage0
 // CHECK:         %[[SUM:.*]] = scf.for %{{.*}} step %c2_i64 iter_args(%[[ACC:.*]] = %cst{{.*}}) -> (f32)
 // CHECK:           math.fma %[[X:.*]], %[[X]], %[[ACC]] : f32
@@ -125,8 +125,8 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
 
 // -----
 
-// Ragged rows are treated like other rows, as many as the offsets specify. The
-// result of a task has a separate stage.
+// Ragged rows are treated like rows of tasks. The offsets specify the number of
+// ragged rows. The result of a task has a separate stage.
 // CHECK-LABEL: uprog.operator @pool.rows
 // CHECK-SAME:    #uprog.code<ragged_scratch = [64], stages = 2, task_scratch = 0>
 // CHECK-LABEL: func.func private @pool.rows.stage0

@@ -9,7 +9,7 @@
 
 // Eight blocks share two tiles of columns, so four blocks have the same tile. With one row,
 // each of these four takes one of four slices, and one of its warps has an item of two sums.
-// With nine rows, three of the four blocks have a quad, and the last quad has one row. The
+// With nine rows, three of the four blocks have a quad of rows. The last quad has one row. The
 // fourth block has no quad.
 // CHECK: Work {{.*}}"work of @product, stage 0, domain -1, count 1: busy warps 8, warps 64, most items 1, passes 1, block barriers 2, dependent loads 2, row bytes 1024, most row bytes 128, weight bytes 0, most weight bytes 0, multiplications 8, loads 3, shuffles 5, instructions 24, block instructions 24, wavefronts 19, {{.*}}, sums from byte 1024 to 2048 of {{[0-9]+}}, of warps{{( 2 0 0 0 0 0 0 0){8}"}}
 // CHECK: Work {{.*}}"work of @product, stage 0, domain -1, count 9: busy warps 24, warps 64, most items 1, passes 1, block barriers 2, dependent loads 2, row bytes 2304, most row bytes 512, weight bytes 0, {{.*}} of warps{{( 8 8 8 8 0 0 0 0){4}( 2 2 2 2 0 0 0 0){2}( 0){16}"}}

@@ -41,7 +41,7 @@ uprog.operator @nchw.rows(%n: index, %x: tensor<?x1x8x32x32xf32> {uprog.operand 
 }
 
 // Columns are channels: the loops remain. An operand that is read in place is not
-// copied, and loops of the reduction get the order of the filter's dimensions.
+// copied, and the loops of the reduction are in the order of the filter's dimensions.
 #pixel = affine_map<(t, h, w, f, c, i, j) -> (t, h * 2 + i, w + j * 3, c)>
 #weight = affine_map<(t, h, w, f, c, i, j) -> (i, j, c, f)>
 #channels = affine_map<(t, h, w, f, c, i, j) -> (t, h, w, f)>

@@ -2,7 +2,7 @@
 // RUN: batch-opt %s --uprog-stage-operators | batch-opt | FileCheck %s
 // RUN: batch-opt %s --uprog-stage-operators=target=gpu | FileCheck %s --check-prefix=GPU
 
-// Only the workers of a CPU share stages in this way.
+// Only the workers of a CPU share stages in the way that this file tests.
 // GPU-NOT: {{^ *%.* = uprog.stage .*barrier}}
 // GPU-NOT: shared_dims
 
@@ -71,7 +71,7 @@ uprog.operator @childsum.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #
   uprog.yield %h : tensor<?x64xf32>
 }
 
-// Another worker computes the columns that a reversed order reads.
+// If columns are read in reversed order, another worker has computed them.
 // CHECK:         uprog.stage rows<tasks> shape [64] reads
 // CHECK:         uprog.stage rows<tasks> shape [64] barrier scalar ->
 uprog.operator @reversed.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>})
@@ -162,8 +162,8 @@ uprog.operator @few_columns.rows(%n: index, %x: tensor<?x100x40xf32> {uprog.oper
   uprog.yield %p : tensor<?x100x16xf32>
 }
 
-// A slice that each head writes into its own share of a cache is read by the
-// same worker. If heads write into other places, all workers wait.
+// If each head writes a slice into its own share of a cache, the same worker
+// reads the slice. If a head writes into the share of another, all workers wait.
 // CHECK-LABEL: uprog.operator @cache.rows
 // CHECK:         uprog.stage rows<tasks> shape [12, 8, 64] shared_dims 1
 // CHECK-NOT:     barrier

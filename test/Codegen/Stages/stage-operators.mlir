@@ -9,8 +9,8 @@
 #one = affine_map<(r, i) -> (r)>
 #column = affine_map<(r, i) -> (i)>
 
-// Elementwise ops after a contraction belong to its stage: they read it element
-// by element.
+// Elementwise ops after a contraction belong to the contraction's stage, because they
+// read its result element by element.
 // CHECK-LABEL: uprog.operator @fused.rows
 // CHECK-SAME:    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>}
 // CHECK:         uprog.stage rows<tasks> shape [64]
@@ -55,8 +55,8 @@ uprog.operator @split.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #upr
   uprog.yield %s : tensor<?xf32>
 }
 
-// Values that a later stage reads and the operator does not yield are stored in
-// scratch memory: 256 bytes per task, and the next value behind them.
+// Values that a later stage reads and the operator does not yield are stored in scratch
+// memory: 256 bytes per task, followed by the next value.
 // CHECK-LABEL: uprog.operator @scratch.rows
 // CHECK:         uprog.stage rows<tasks> shape [64]{{.*}} -> (tensor<?x64xf32>, tensor<?x64xf32> scratch 0, tensor<?x64xf32> scratch 256)
 uprog.operator @scratch.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?x64xf32>, tensor<?xf32>) {
@@ -184,8 +184,8 @@ uprog.operator @dot.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog
   uprog.yield %s : tensor<?xf32>
 }
 
-// A view has no stage: each stage that reads the view has a copy of it, and
-// reads its source.
+// A view has no stage. Each stage that reads the view contains a copy of the view,
+// and reads the source of the view.
 // CHECK-LABEL: uprog.operator @viewed.rows
 // CHECK:         uprog.stage rows<tasks> shape [16] {{.*}}reads(%[[X:.*]] : tensor<?x64xf32>)
 // CHECK-NEXT:      tensor.extract_slice %[[X]]
@@ -229,9 +229,9 @@ uprog.operator @staged.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #up
   uprog.yield %0 : tensor<?x16xf32>
 }
 
-// The first stage copies the operand if the result has another row. Reads of the
-// old row come before the stage that inserts, and reads of the new row after it.
-// An old row that is also a result is copied first.
+// The first stage copies the operand if the result has a row of its own. Reads of the old
+// row come before the stage that inserts, and reads of the new row after it. An old row
+// that is also a result is copied first.
 // CHECK-LABEL: uprog.operator @insert.rows(
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x6x4xf32>
 // CHECK:         %[[OLD:.*]] = uprog.stage rows<tasks> shape [4]

@@ -1,13 +1,13 @@
 // RUN: batch-opt %s --convert-batch-to-llvm --split-input-file --verify-diagnostics
 
-// An object has an entry.
+// An object must have an entry.
 // expected-error @+1 {{the module has no entry; mark the function for one instance with 'attributes {batch.entry}'}}
 module {
 }
 
 // -----
 
-// Arguments and results of the entry have types of values that programs use.
+// Arguments and results of the entry must have types that programs support.
 // expected-error @+1 {{a value of type 'memref<4xf32>' cannot be an argument or result of the entry}}
 func.func @main(%m: memref<4xf32>) attributes {batch.entry} {
   return
@@ -23,7 +23,7 @@ func.func @main(%n: index, %s: index {batch.shared = "s"}) attributes {batch.ent
 
 // -----
 
-// The operator of a kernel has code.
+// The operator of a kernel must have code.
 // expected-error @+1 {{the kernel's operator has no code; run convert-operators-to-cpu first}}
 batch.kernel @k() {
   batch.yield
@@ -35,7 +35,7 @@ func.func @main() attributes {batch.entry} {
 
 // -----
 
-// A kernel that is invoked has a function.
+// The operator of a kernel that is invoked must have been converted to a function.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -14,7 +14,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 }
 
 // A frame for two rows, the most that are kept at a time, is linked when the
-// function begins, and unlinked when it ends. Each batch.keep fills it again.
+// function begins, and unlinked when it ends. Each batch.keep refills the frame.
 // CHECK-LABEL: func.func private @main.inspect
 // CHECK:         %[[CELLS:.*]] = arith.constant 4 : i64
 // CHECK:         %[[FRAME:.*]] = llvm.alloca %[[CELLS]] x i64

@@ -31,7 +31,7 @@ func.func private @carried(%x: tensor<64xf32>, %n: index) -> tensor<64xf32> {
 }
 
 // A row from outside is not updated in place, nor is a row that is read again.
-// A row that another kernel computes only for this one is updated in place.
+// A row that a kernel computes only for this invocation is updated in place.
 // REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Missed] Inserts {{.*}}"unbatched code copies argument #0 of kernel @put, because its row may have other readers or was not created by a kernel"
 // REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Missed]
 // REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Passed]

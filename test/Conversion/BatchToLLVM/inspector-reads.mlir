@@ -30,7 +30,7 @@ func.func @main(%n: tensor<index>, %x: tensor<2x20xi16>) -> (i16, i16, i16)
 // CHECK-NEXT:    %[[I:.*]] = arith.index_cast %[[CELL]] : i64 to index
 
 // A row of 2 x 20 elements takes 128 bytes. An index is compared with its extent. An index
-// out of range ends the run with the number of its error text. The constant index is in
+// out of range ends the run with the number of an error text. The constant index is in
 // range.
 // CHECK:         arith.muli %{{.*}}, %c128_i64
 // CHECK-NEXT:    %[[START:.*]] = arith.addi
@@ -70,7 +70,7 @@ func.func @main.inspect(%n: !batch.handle {batch.in_source = @n},
   return %a, %b, %c : i16, i16, i16
 }
 
-// The descriptor has a text for each index: two for the instance program, and
-// two for each read of the inspector.
+// The descriptor has an error text for each index: two for the instance program,
+// and two for each read of @x in the inspector.
 // CHECK: \22indices\22:[\22index {} is out of range for dimension 0 of a tensor of type tensor<2x20xi16>, read at inspector-reads.mlir:{{[0-9]+}}:8\22,\22index {} is out of range for dimension 1 of
 // CHECK-SAME: tensor<2x20xi16>, read at inspector-reads.mlir:{{[0-9]+}}:8\22]

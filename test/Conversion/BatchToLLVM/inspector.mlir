@@ -45,8 +45,8 @@ func.func private @visit(%t: !rec.adt<@Tree>) -> index {
   return %n : index
 }
 
-// A task that reads only rows at constant places, which are the same at each
-// record, is recorded once per run. So is a task without operands.
+// A task that reads only rows at constant indices is recorded once per run if all records
+// of its kernel have the same indices. A task without operands is also recorded once.
 // CHECK-LABEL: func.func private @visit.inspect
 // CHECK-COUNT-2: arith.cmpi uge
 // CHECK:         arith.ori
@@ -67,7 +67,7 @@ func.func private @visit.inspect(%t: !rec.adt<@Tree>) -> index {
   return %n : index
 }
 
-// The entry of the instance program remains. Without recursion it is not wrapped.
+// The entry of the instance program remains. Without recursion, it gets no wrapper function.
 // CHECK-LABEL: func.func private @main(
 func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
                 %E: tensor<?x4xf32> {batch.shared = "E"})
@@ -96,7 +96,7 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
 // CHECK-NEXT:      scf.yield %[[KNOWN]] : i64
 // CHECK-NEXT:    }
 
-// A depth is the largest depth of the handles.
+// batch.depth returns the largest depth of its handles.
 // CHECK:         %[[SHIFTED:.*]] = arith.shrui %[[ONCE]], %{{.*}} : i64
 // CHECK:         %[[DEPTH:.*]] = arith.andi %[[SHIFTED]], %{{.*}} : i64
 // CHECK-NEXT:    arith.maxsi %{{.*}}, %[[DEPTH]] : i64
@@ -133,8 +133,8 @@ func.func @main.inspect(%t: !rec.adt<@Tree>, %word: index)
   return %s : !batch.handle
 }
 
-// A traversal runs a function on an instance's nodes of its ADT and stores the
-// results. The function looks them up by node.
+// A traversal runs a function on the instance's nodes of the function's ADT, and stores
+// the results. The inspector looks them up by node.
 // CHECK-LABEL: func.func private @main.traverse
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[FIRST:.*]]: i64, %[[END:.*]]: i64)
 // CHECK:         scf.for %[[NODE:.*]] = %[[FIRST]] to %[[END]] step %{{.*}} {

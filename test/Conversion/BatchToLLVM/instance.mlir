@@ -14,9 +14,9 @@ batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tenso
   batch.yield %x : tensor<4xf32>
 }
 
-// A recursive function stores the results of its calls, keyed by the arguments
-// that differ between calls. It ends the run if it is too deep, or if the run
-// has been cancelled.
+// A recursive function stores the results of its calls, keyed by the arguments that
+// differ between calls. It ends the run if the recursion is too deep, or if the run has
+// been cancelled.
 // CHECK-LABEL: func.func private @encode(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[T:.*]]: i64, %[[W:.*]]: i64) -> i64
 // CHECK:         %[[KEY:.*]] = llvm.alloca
@@ -57,7 +57,7 @@ func.func @main(%t: !rec.adt<@Nat>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// The input has no ops of the output's dialects. Functions that the program
+// The input has no ops of the dialects of the output. Functions that the program
 // does not need are removed. The descriptor names the target, and names unnamed
 // arguments and results by position.
 // CHECK-NOT:   @unreached
@@ -180,7 +180,7 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> f32
 // CHECK:         return
 
-// For each number, the descriptor has the dimension and location of the read.
+// Each description in the descriptor has the dimension and the location of the read.
 // CHECK:      \22indices\22:[\22index {} is out of range for dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ:]]:8\22
 // CHECK-SAME: ,\22index {} is out of range for dimension 1 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ]]:8\22
 // CHECK-SAME: ,\22index {} is out of range for dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ+1]]:8\22

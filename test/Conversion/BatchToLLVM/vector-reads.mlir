@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --convert-batch-to-llvm | FileCheck %s
 
 // If a parameter is a vector, its extent is stored 64 bytes before the vector.
-// The instance program and the inspector compare an index with it.
+// The instance program and the inspector compare an index with the extent.
 
 batch.source @p : tensor<?xi16> parameter(0)
 

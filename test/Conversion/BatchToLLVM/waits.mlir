@@ -26,7 +26,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 // CHECK:         %[[POINTER:.*]] = llvm.inttoptr %[[AT]] : i64 to !llvm.ptr
 // CHECK:         llvm.load %[[POINTER]] : !llvm.ptr -> f32
 
-// Tasks that have run have no depth, unless a ghost has raised it.
+// A task that has run counts as depth 0, unless a ghost has raised the depth in its handle.
 // CHECK:         %[[Y:.*]] = scf.if
 // CHECK:         %[[DEPTH:.*]] = arith.andi %{{.*}}, %{{.*}} : i64
 // CHECK:         %[[TASK:.*]] = arith.andi %[[H]], %{{.*}} : i64
@@ -37,7 +37,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 // CHECK:         %[[DROPPED:.*]] = arith.andi %[[BEFORE]], %[[NOT]] : i1
 // CHECK:         arith.select %[[DROPPED]], %{{.*}}, %[[DEPTH]] : i64
 
-// A ghost raises the depth of a handle of the same row, and sets a bit for this.
+// A ghost raises the depth in a handle of the same row. A bit of the handle marks this depth.
 // CHECK:         %[[OWN:.*]] = arith.select
 // CHECK:         %[[ABOVE:.*]] = arith.addi
 // CHECK:         %[[MOST:.*]] = arith.maxsi %[[OWN]], %[[ABOVE]] : i64

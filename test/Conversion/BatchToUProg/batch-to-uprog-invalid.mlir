@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --convert-batch-to-uprog --split-input-file --verify-diagnostics
 
-// A recorded kernel has an operator.
+// A recorded kernel must have an operator.
 batch.kernel @k() {
   batch.yield
 }
@@ -16,7 +16,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 
 // -----
 
-// Each argument of a recorded kernel specifies how a step reads it.
+// Each argument of a recorded kernel must specify how a step reads it.
 batch.kernel @k(%i: index) {
   batch.yield
 }
@@ -34,7 +34,7 @@ func.func @main.inspect(%i: index) attributes {batch.inspector} {
 
 // -----
 
-// Each result of a recorded kernel specifies where a step stores it.
+// Each result of a recorded kernel must specify where a step stores it.
 batch.kernel @k() -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>

@@ -93,8 +93,8 @@ func.func @main.inspect(%n: index, %hs: !rec.list<!batch.handle>) attributes {ba
 
 // -----
 
-// Operands and results also have the places of rows in their tables. The rows
-// of @u are between those of @t, 128 bytes each, and @v has a layout.
+// The attributes of operands and results also specify where rows are stored in their
+// tables. The rows of @t and @u alternate, with 128 bytes each, and @v has a layout.
 batch.table @t : tensor<32xf32> group(0)
 batch.table @u : tensor<32xf32> group(0) next_to(@t)
 batch.table @v : tensor<32xf32> group(0)
@@ -118,7 +118,7 @@ uprog.operator @swap.rows of @swap(
 
 // -----
 
-// The input has no ops of the output's dialects. Without tasks, the executor
+// The input has no ops of the dialects of the output. Without tasks, the executor
 // selects nothing.
 // CHECK-LABEL: uprog.program @run.execute(%{{.*}}: !batch.plan) level(device) attributes {batch.executor} {
 // CHECK-NOT:     case {{[0-9]}}

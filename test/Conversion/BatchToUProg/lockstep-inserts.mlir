@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-lockstep --remark-format=emitRemark --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s
 
-// A result stays in the row of the variable that it is computed from, unless
+// A result is stored in the row of the variable from which it is computed, unless
 // another op reads the variable.
 batch.kernel @loop(%x: tensor<2xf32>) -> (tensor<2xf32> {batch.in_place = 0 : i64}) attributes {phase = 0 : i64} {
   batch.yield %x : tensor<2xf32>

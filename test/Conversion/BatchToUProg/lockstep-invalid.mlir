@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-lockstep --split-input-file --verify-diagnostics
 
-// Lanes get the arguments of an entry.
+// A machine requires an entry, from which its lanes get their arguments.
 // expected-error @+1 {{'batch.machine' op requires an entry; mark the function for one instance with 'attributes {batch.entry}'}}
 batch.machine @main.machine() {
   batch.variable @x : index argument(0) result(0)
@@ -14,7 +14,7 @@ func.func @main(%x: index) -> index {
 
 // -----
 
-// A block runs the operator of its kernel.
+// A block requires an operator for its kernel.
 batch.kernel @k(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = arith.negf %x : tensor<2xf32>
   batch.yield %y : tensor<2xf32>

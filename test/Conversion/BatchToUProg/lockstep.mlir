@@ -65,8 +65,8 @@ func.func @main(%x: tensor<2xf32>, %w: tensor<2xf32> {batch.shared = "w"}) -> te
 
 // -----
 
-// Without cached tops, a read copies from a stack before the kernel. With
-// frames, a call runs the loop again, for its lanes only.
+// Without cached tops of stacks, a read copies from a stack before the kernel. With
+// frames, a call runs the loop again, but only for the lanes of the call.
 // CHECK-LABEL: uprog.program @main.execute(
 // CHECK-NEXT:    batch.start_lanes %[[LANES:.*]] @main.machine
 // CHECK-NEXT:    uprog.ref @main.frame(%[[LANES]]) : !batch.lanes

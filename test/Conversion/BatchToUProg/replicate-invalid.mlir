@@ -24,7 +24,7 @@ func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32>
 
 // -----
 
-// Each value is constructed from a node of the input.
+// Each value must be constructed from a node of the input.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
@@ -131,7 +131,7 @@ func.func @main(%t: !rec.adt<@Tree>) -> index
 
 // -----
 
-// New lists are not stored in a data structure.
+// The entry itself cannot construct a value, even if nothing uses the value.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
@@ -146,7 +146,7 @@ func.func @main(%n: index) -> index
 
 // -----
 
-// Effects would happen on each unit.
+// Effects are not allowed, because they would happen on each unit.
 func.func @main(%n: index, %c: i1) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
   // expected-error @+1 {{has an unknown flow of values: an op that has effects, contains control flow, or reads or creates lists or ADT values must implement RegionBranchOpInterface or rec::ValueFlowOpInterface}}
@@ -167,7 +167,7 @@ func.func @main(%n: index, %c: i1) -> index
 
 // -----
 
-// Buffers contain elements of the types of kernels.
+// Buffers must contain elements of types that kernels support.
 func.func @main(%x: tensor<4xf8E5M2>, %n: index) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
   // expected-error @+2 {{strategy 'replicate' does not support operands of type 'tensor<4xf8E5M2>'}}
@@ -204,7 +204,7 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32>
 
 // -----
 
-// Rows of parameters that control reads are static.
+// If control reads elements of a parameter, the shape of its rows must be static.
 func.func @main(%n: index, %W: tensor<?x?xf32> {batch.shared = "W"}) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
   // expected-error @+1 {{strategy 'replicate' only supports reading elements of tensors of static shape, not of 'tensor<?x?xf32>'}}
@@ -214,7 +214,7 @@ func.func @main(%n: index, %W: tensor<?x?xf32> {batch.shared = "W"}) -> f32
 
 // -----
 
-// Other slices belong in kernels.
+// Slices other than whole rows of parameters belong in kernels.
 func.func @main(%x: tensor<8xf32>) -> tensor<4xf32>
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
   // expected-error @+1 {{outside of kernels, strategy 'replicate' only supports slices that are whole rows of parameters}}

@@ -9,7 +9,7 @@
 // RUN:   | FileCheck %s --check-prefix=DEVICE
 
 // Each worker runs its own instances, unless an option or a file specifies
-// something else.
+// another level.
 // PER-UNIT:   uprog.program @main.instance({{.*}}) level(block)
 // DEVICE:  uprog.program @main.instance.all_units({{.*}}) level(device)
 // CLUSTER: uprog.program @main.instance.cluster({{.*}}) level(cluster)

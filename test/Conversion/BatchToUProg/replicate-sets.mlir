@@ -2,8 +2,8 @@
 // RUN: batch-opt %s --split-input-file --batch-replicate=level=device \
 // RUN:   --uprog-insert-barriers | FileCheck %s --check-prefix=AFTER
 
-// A set of instances. Each member has its own numbers and places. A task is a batch of
-// the members that run it, and each of them has a row in its own buffer.
+// Each member of a set of instances has its own numbers and locations of tensors. The
+// members that run a task are one batch, and each member has a row in its own buffer.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

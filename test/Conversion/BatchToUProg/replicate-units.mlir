@@ -34,10 +34,10 @@
 // ROUNDS: error: rounds must be at least 1
 // NEGATIVE: error: cluster-size must be at least 0 (0: no clusters)
 
-// All units share a product. One unit runs the loop of small steps after it, without
-// barriers between its rounds, and with one after the loop. If there are more instances
-// than units, each unit runs the same number of them by itself, and all units run the
-// rest.
+// All units share a product. One unit runs the loop of small steps after the product,
+// without barriers between rounds, but with one after the loop. If there are more instances
+// than units, each unit runs the same number of instances by itself. All units together run
+// the remaining instances.
 // REMARK: Units | {{.*}}all units run instances one after another: an instance takes about {{.*}} us on one unit, {{.*}} us on 4 that share all steps, {{.*}} us if one of them runs 1 of 3 steps by itself
 // TWO: Units | {{.*}}each unit runs its own instances, and all units run the remaining ones together: an instance takes about
 // TWO: Units | {{.*}}2 instances take about {{.*}} us with one unit each, {{.*}} us one after another on all units, {{.*}} us in sets of 2
@@ -60,7 +60,7 @@
 // TUNED:         uprog.run @product.rows step(%{{.*}}) tasks(%{{.*}}) level(block)
 // TUNED:         uprog.run @add.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
 // BLOCK:       uprog.run @main.instance tasks
-// Clusters run their own instances, as units do, because their barriers cost less.
+// Each cluster runs its own instances, like a unit, because barriers of a cluster cost less.
 // CLUSTER:     uprog.program @main.instance.cluster(%{{.*}}: index) level(cluster)
 // CLUSTER:       uprog.run @product.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
 // CLUSTER:       uprog.run @add.rows step

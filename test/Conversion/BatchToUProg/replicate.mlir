@@ -6,7 +6,7 @@
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
-// Loops pass the places of tensors: swapping two tensors costs nothing. A new tensor is
+// Loops pass the locations of tensors, so swapping two tensors costs nothing. A new tensor is
 // stored in a copy that nothing reads any more. A loop with more rounds than the
 // instance may take does not begin.
 // CHECK:       uprog.buffer @add.0 : tensor<4xf32> copies(3)
@@ -110,7 +110,7 @@ func.func @ends(%x: tensor<4xf32>) -> (tensor<4xf32>, i64)
 // CHECK-NEXT:      uprog.site @put(%{{.*}}, %[[C]], %{{.*}} : !uprog.row, !uprog.row, index) into(%[[C]])
 // CHECK:           uprog.yield %[[C]] : !uprog.row
 
-// This insert copies: the old tensor is a result, too.
+// This insert copies, because the old tensor is a result, too.
 // CHECK:         %[[OTHER:.*]] = uprog.row @put.0
 // CHECK-NEXT:    uprog.site @put(%{{.*}}, %[[LAST]], %{{.*}}) into(%[[OTHER]])
 
@@ -146,7 +146,7 @@ func.func @cache(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %n: index)
 
 // -----
 
-// This insert copies: a loop without a round returns its initial value.
+// This insert copies, because a loop without a round returns its initial value.
 // CHECK-LABEL: uprog.program @empty.instance.all_units
 // CHECK:         %[[FIRST:.*]] = uprog.row @put.0
 // CHECK:         uprog.for {{.*}} iter(%{{.*}} = %[[FIRST]]) : !uprog.row {
@@ -294,7 +294,7 @@ func.func @skip(%x: tensor<4xf32>, %c: i1, %k: index) -> (tensor<4xf32>, tensor<
 
 // -----
 
-// A product that is a single number does not run ahead. Neither does one whose
+// A product that is a single number does not run ahead. Neither does a product whose
 // result changes in place, because the next rounds would overwrite its slice.
 batch.kernel @dot(%w: tensor<4xf32> {batch.parameter = 1 : i64, batch.shared}, %x: tensor<4xf32>)
     -> tensor<f32> {

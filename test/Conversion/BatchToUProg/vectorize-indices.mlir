@@ -4,7 +4,7 @@
 // RUN: cmp %t.1 %t.2
 
 // Elements and slices at positions that differ between tasks are read in place.
-// An index that may be out of range is checked, and replaced by 0 if it is.
+// An index that may be out of range is checked. If it is out of range, 0 replaces it.
 // CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0) -> (d0)>
 // CHECK-DAG:   #[[TASK3:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-DAG:   #[[ALL3:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
@@ -21,7 +21,7 @@ batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
   // CHECK:   tensor.extract %[[X]][%[[ROW]], %[[OWN]]] : tensor<?x8xf32>
   %e = tensor.extract %x[%i] : tensor<8xf32>
   %y = tensor.from_elements %e : tensor<1xf32>
-  // A slice of two rows may begin at five places; its columns are constant.
+  // A slice of two rows may begin at five positions. Its columns are constant.
   // CHECK: linalg.generic {indexing_maps = [#[[TASK3]], #[[ALL3]]], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[I]] : tensor<?xindex>) outs(%{{.*}} : tensor<?x2x2xf32>)
   // CHECK:   %[[IN:.*]] = arith.cmpi ult, %[[P:.*]], %c5
   // CHECK:   cf.assert %[[IN]], "index {} is out of range for a slice of 2 in dimension 0 of a tensor of type tensor<6x4xf32>
@@ -37,7 +37,7 @@ batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
 
 // -----
 
-// A parameter with any number of rows is read in the same way.
+// A parameter with any number of rows is read in the same way as a tensor of the task.
 // CHECK-LABEL: uprog.operator @pick_shared.rows
 // CHECK-SAME:    %[[E:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<shared(0)>}, %[[I:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @pick_shared(%e: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared},
@@ -96,7 +96,7 @@ batch.kernel @body(%x: tensor<9x4xf32>, %ids: tensor<3xi64>) -> tensor<3x4xf32> 
 
 // -----
 
-// Other operations of the dialect become such bodies, or constant slices.
+// Other tensor operations become either bodies that read elements, or constant slices.
 // CHECK-LABEL: uprog.operator @others.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x9x4xf32> {{.*}}, %[[IDS:[a-z0-9]*]]: tensor<?x3x1xindex>
 batch.kernel @others(%x: tensor<9x4xf32>, %ids: tensor<3x1xindex>)
@@ -126,8 +126,8 @@ batch.kernel @others(%x: tensor<9x4xf32>, %ids: tensor<3x1xindex>)
 // -----
 
 // A row of a ragged tensor is among the rows of all tasks, after the first row of
-// its task. The offsets determine whether the task has it, even if the position
-// is constant.
+// its task. The offsets determine whether the task has this row, even if the
+// position is constant.
 // CHECK-LABEL: uprog.operator @ragged.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x8xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[I:[a-z0-9]*]]: tensor<?xindex> {{.*}}, %[[J:[a-z0-9]*]]: tensor<?xindex> {{.*}}, %[[OFFSETS:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}
 batch.kernel @ragged(%x: tensor<?x8xf32>, %i: index, %j: index)
@@ -146,8 +146,8 @@ batch.kernel @ragged(%x: tensor<?x8xf32>, %i: index, %j: index)
   // CHECK:   %[[ROW:.*]] = arith.addi %[[FIRST]], %[[OWN]]
   // CHECK:   tensor.extract %[[X]][%[[ROW]], %{{.*}}] : tensor<?x8xf32>
   %row = tensor.extract_slice %x[%i, 0] [1, 8] [1, 1] : tensor<?x8xf32> to tensor<8xf32>
-  // Each of several rows is checked. Columns begin at the position of the
-  // slice.
+  // Each row of a slice with several rows is checked. Columns begin at the
+  // position of the slice.
   // CHECK: linalg.generic {{.*}} ins(%[[I]], %[[J]] : tensor<?xindex>, tensor<?xindex>) outs(%{{.*}} : tensor<?x2x3xf32>)
   // CHECK-NEXT: ^bb0(%[[P:.*]]: index, %[[Q:.*]]: index, %{{.*}}: f32):
   // CHECK:   %[[D1:.*]] = linalg.index 1
@@ -183,7 +183,7 @@ batch.kernel @ragged(%x: tensor<?x8xf32>, %i: index, %j: index)
 
 // -----
 
-// A body reads rows of a ragged tensor of its task in the same way.
+// A body can also read rows of a ragged tensor of its task, with the same checks.
 // CHECK-LABEL: uprog.operator @ragged_body.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x8xf32> {{.*}}, %[[IDS:[a-z0-9]*]]: tensor<?x3xindex> {{.*}}, %[[OFFSETS:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}
 batch.kernel @ragged_body(%x: tensor<?x8xf32>, %ids: tensor<3xindex>) -> tensor<3x8xf32> {
@@ -216,7 +216,7 @@ batch.kernel @ragged_body(%x: tensor<?x8xf32>, %ids: tensor<3xindex>) -> tensor<
 
 // An insert at positions that differ between tasks selects each element of the
 // whole tensor: the inserted element within the slice, whose positions are
-// checked, and the old one elsewhere.
+// checked, and the old element elsewhere.
 // CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-DAG:   #[[ALL:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK:       batch.kernel @put
@@ -228,7 +228,7 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
                   %s: f32, %i: index, %j: index)
     -> (tensor<6x19xf32>, tensor<6x19xf32>, tensor<6x19xf32>, tensor<6x19xf32>,
         tensor<19xf32>) {
-  // A whole row: no condition on the columns.
+  // A whole row is inserted, so there is no condition on the columns.
   // CHECK: linalg.generic {indexing_maps = [#[[ALL]], #[[TASK]], #[[ALL]]], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[X]], %[[I]] :
   // CHECK-NEXT: ^bb0(%[[OLD:.*]]: f32, %[[P:.*]]: index, %{{.*}}: f32):
   // CHECK:   %[[TASKNO:.*]] = linalg.index 0
@@ -244,8 +244,8 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
   // CHECK:   %[[OUT:.*]] = arith.select %[[HERE]], %[[V]], %[[OLD]]
   // CHECK:   linalg.yield %[[OUT]]
   %a = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<6x19xf32>
-  // A slice of two rows with stride two may begin at four places. A slice of
-  // four columns with stride three may begin at ten.
+  // A slice of two rows with stride two may begin at four positions. A slice of
+  // four columns with stride three may begin at ten positions.
   // CHECK: linalg.generic {{.*}} ins(%[[X]], %[[I]], %[[J]] :
   // CHECK:   cf.assert %{{.*}}, "index {} is out of range for a slice of 2 in dimension 0 of a tensor of type tensor<6x19xf32>, written
   // CHECK:   %[[FROM:.*]] = arith.subi
@@ -277,8 +277,8 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
 // -----
 
 // If a result is an argument with inserted slices, and nothing reads the
-// argument afterwards, the row of the argument is enough. An inserted value that
-// depends on the row is in memory before the row changes.
+// argument afterwards, the inserts write to the row of the argument. An inserted value
+// that depends on the row is stored in memory before the row changes.
 // CHECK:       batch.kernel @cache
 // CHECK-SAME:    -> (tensor<6x4xf32> {batch.in_place = 0 : i64}, tensor<8xi64> {batch.in_place = 2 : i64}, tensor<4xf32>)
 // CHECK-NOT:   batch.copied_bytes
@@ -309,8 +309,8 @@ batch.kernel @cache(%x: tensor<6x4xf32>, %r: tensor<4xf32>, %c: tensor<8xi64>, %
 
 // -----
 
-// Rows that are inserted with a stride are interleaved with the rows between
-// them.
+// Elements that are inserted with a stride are interleaved with the old
+// elements between them.
 // CHECK-LABEL: uprog.operator @strides.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x3xf32> {{[^:]*}}, %[[Y:[a-z0-9]*]]: tensor<?x7xf32>
 batch.kernel @strides(%x: tensor<3xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {

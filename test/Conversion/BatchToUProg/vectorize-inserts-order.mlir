@@ -26,7 +26,7 @@ batch.kernel @swap(%t: tensor<1024xf32>, %i: index, %j: index) -> tensor<1024xf3
 
 // -----
 
-// A short row is copied: storing an element would take longer.
+// A short row is copied, because storing an element first would take longer.
 
 // CHECK-LABEL: batch.kernel @short
 // CHECK-SAME:    attributes {batch.copied_bytes = 512 : i64,
@@ -69,7 +69,7 @@ batch.kernel @layers(%k: tensor<2x8x4xf32>, %x: tensor<4xf32>, %w: tensor<8xf32>
 
 // -----
 
-// Inserts at constant positions join chains.
+// Inserts at constant positions also join a chain of inserts.
 
 // CHECK-LABEL: uprog.operator @constant.rows
 // CHECK:         uprog.insert %{{.*}} into %{{.*}}[3] sizes [2]
@@ -83,7 +83,7 @@ batch.kernel @constant(%t: tensor<64xf32>, %x: tensor<2xf32>, %i: index) -> tens
 
 // -----
 
-// Each insert would have to come after the reader of the other row, so one insert copies.
+// Each insert would have to come after a reader of the other insert's result, so one insert copies.
 
 // CHECK-LABEL: batch.kernel @crossed
 // CHECK-SAME:    batch.in_place

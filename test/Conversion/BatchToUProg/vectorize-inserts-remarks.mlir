@@ -33,7 +33,7 @@ batch.kernel @later(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (ten
 
 // CHECK: remarks.mlir:[[# @LINE + 4]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes per task: an insert in place would save no time, because later code reads the old values"
 batch.kernel @large(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
-  // The sum would need memory of its own.
+  // If the insert were in place, the sum would need memory of its own.
   %s = arith.addf %x, %x : tensor<4x19xf32>
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
   %t = arith.mulf %s, %y : tensor<4x19xf32>

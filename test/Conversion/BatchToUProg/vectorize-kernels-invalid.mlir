@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-vectorize-kernels --split-input-file --verify-diagnostics
 
-// An operation without a batched form. The error names the remedy.
+// An operation has no batched form. The error names the remedy.
 batch.kernel @unknown(%x: tensor<4xf32>, %i: tensor<1x1xindex>) -> tensor<4xf32> {
   %s = arith.constant dense<0.0> : tensor<1xf32>
   // expected-error @+1 {{cannot be batched; write it as linalg.generic, or implement BatchableOpInterface for it}}
@@ -11,7 +11,7 @@ batch.kernel @unknown(%x: tensor<4xf32>, %i: tensor<1x1xindex>) -> tensor<4xf32>
 
 // -----
 
-// An operator with the name that the kernel requires may belong to no kernel.
+// An operator that belongs to no kernel already has the required name.
 // expected-error @+1 {{requires symbol name '@k.rows' for its operator, but another symbol uses it; rename that symbol}}
 batch.kernel @k() {
   batch.yield
@@ -22,7 +22,7 @@ uprog.operator @k.rows(%n: index) {
 
 // -----
 
-// Another symbol may have the name that the operator requires.
+// Another symbol already has the required name.
 // expected-error @+1 {{requires symbol name '@k.rows' for its operator, but another symbol uses it; rename that symbol}}
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
@@ -31,7 +31,7 @@ func.func private @k.rows()
 
 // -----
 
-// A parameter needs its number.
+// An argument with batch.shared must have the number of its parameter.
 // expected-error @+1 {{argument #1 is shared and requires attribute 'batch.parameter' with the number of its parameter}}
 batch.kernel @unnumbered(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>
@@ -40,7 +40,7 @@ batch.kernel @unnumbered(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) ->
 
 // -----
 
-// The extent of a ragged tensor is not data.
+// The extent of a ragged tensor cannot be used as data.
 batch.kernel @extent(%a: tensor<?x4xf32>) -> tensor<1xindex> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %a, %c0 : tensor<?x4xf32>
@@ -52,7 +52,7 @@ batch.kernel @extent(%a: tensor<?x4xf32>) -> tensor<1xindex> {
 
 // -----
 
-// The extent is not data either if only a scalar is computed from it.
+// The extent of a ragged tensor cannot be used as an element either.
 batch.kernel @extent_element(%a: tensor<?x4xf32>) -> tensor<1xindex> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %a, %c0 : tensor<?x4xf32>
@@ -73,7 +73,7 @@ batch.kernel @dim(%a: tensor<?x4xf32>, %i: index) -> tensor<4xf32> {
 
 // -----
 
-// A tensor's extent may not be a scalar of the task.
+// A tensor's extent cannot be a scalar of the task.
 batch.kernel @sized(%n: index) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
   // expected-error @+1 {{has an extent that differs from task to task but is not the extent of a ragged tensor}}
@@ -84,7 +84,7 @@ batch.kernel @sized(%n: index) -> tensor<f32> {
 
 // -----
 
-// The extent of a splat may not be a scalar of the task either.
+// The extent of a splat cannot be a scalar of the task either.
 batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
   // expected-error @+1 {{has an extent that differs from task to task but is not the extent of a ragged tensor}}
@@ -106,7 +106,7 @@ batch.kernel @element(%x: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shar
 
 // -----
 
-// The number of rows of a slice is constant.
+// The number of rows of a slice must be constant.
 batch.kernel @rows(%x: tensor<?x4xf32>, %i: index, %n: index) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @+1 {{takes a slice at a position that differs from task to task; make its sizes and strides constant, and make its source a parameter, a ragged tensor or a tensor of static shape into which it fits}}
@@ -117,7 +117,7 @@ batch.kernel @rows(%x: tensor<?x4xf32>, %i: index, %n: index) -> tensor<4xf32> {
 
 // -----
 
-// A slice fits at no position if the row is too short.
+// A slice must not be longer than the row.
 batch.kernel @columns(%x: tensor<?x4xf32>, %i: index) -> tensor<3xf32> {
   // expected-error @+1 {{takes a slice at a position that differs from task to task; make its sizes and strides constant, and make its source a parameter, a ragged tensor or a tensor of static shape into which it fits}}
   %y = tensor.extract_slice %x[%i, %i] [1, 3] [1, 2] : tensor<?x4xf32> to tensor<3xf32>
@@ -126,7 +126,7 @@ batch.kernel @columns(%x: tensor<?x4xf32>, %i: index) -> tensor<3xf32> {
 
 // -----
 
-// Ragged rows are already concatenated.
+// A kernel cannot concatenate tensors along a ragged extent.
 batch.kernel @concat(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @+1 {{concatenates along a ragged extent; pass the concatenated tensor to the kernel}}
@@ -137,7 +137,7 @@ batch.kernel @concat(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<4xf32> 
 
 // -----
 
-// A reshape may not combine the extent with another dimension.
+// A reshape must not combine the ragged extent with another dimension.
 batch.kernel @collapse(%a: tensor<?x4xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
   // expected-error @+1 {{combines a ragged extent with other dimensions; reshape only the other dimensions}}
@@ -216,7 +216,7 @@ batch.kernel @static_result(%a: tensor<?x4xf32>) -> tensor<2x4xf32> {
 
 // -----
 
-// Positions within an extent would differ between rows of a batch.
+// A kernel cannot use the position of a row within a ragged extent.
 batch.kernel @position(%a: tensor<?x4xf32>) -> tensor<4xi32> {
   %z = arith.constant dense<0> : tensor<4xi32>
   // expected-error @+1 {{uses the position within a ragged extent; pass the positions to the kernel as a ragged tensor}}
@@ -235,7 +235,7 @@ batch.kernel @position(%a: tensor<?x4xf32>) -> tensor<4xi32> {
 
 // -----
 
-// Segments support four combiners.
+// Only four combiners can reduce segments.
 batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @+1 {{reduces a ragged extent with an unsupported combiner; expected a sum, product, maximum or minimum of floats or signed integers, or arith.andi or arith.ori of i1; split other combiners into several reductions, such as an argmax into a maximum and the minimum of its positions}}
@@ -266,7 +266,7 @@ batch.kernel @captured(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<f32> {
 
 // -----
 
-// A body does not read the extent of a ragged tensor.
+// A body must not read the extent of a ragged tensor.
 batch.kernel @captured_extent(%x: tensor<4xindex>, %t: tensor<?xf32>) -> tensor<4xindex> {
   %e = tensor.empty() : tensor<4xindex>
   %c0 = arith.constant 0 : index
@@ -284,7 +284,7 @@ batch.kernel @captured_extent(%x: tensor<4xindex>, %t: tensor<?xf32>) -> tensor<
 
 // -----
 
-// A body does not read a tensor with an unknown extent other than the first one.
+// A body must not read a tensor if an extent other than the first is unknown.
 batch.kernel @captured_parameter(%x: tensor<4xf32>,
     %t: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
@@ -365,7 +365,7 @@ batch.kernel @size(%m: tensor<?x8xf32> {batch.parameter = 0 : i64, batch.shared}
 
 // -----
 
-// A stride that differs between tasks has no batched form if the position does.
+// A stride that differs between tasks has no batched form if the position also differs.
 batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32> {
   // expected-error @+1 {{takes a slice at a position that differs from task to task; make its sizes and strides constant, and make its source a parameter, a ragged tensor or a tensor of static shape into which it fits}}
   %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>
@@ -374,7 +374,7 @@ batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32>
 
 // -----
 
-// An inserted tensor has to fit.
+// An inserted tensor must fit into the destination.
 batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
   %c4 = arith.constant 4 : index
   // expected-error @+1 {{inserts at a position that differs from task to task; use constant sizes and strides, static shapes, and a value that fits into the destination}}
@@ -384,7 +384,7 @@ batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
 
 // -----
 
-// An inserted tensor may not have a size that differs between tasks.
+// An inserted tensor must not have a size that differs between tasks.
 batch.kernel @ragged_insert(%x: tensor<4xf32>, %r: tensor<?xf32>, %i: index, %n: index) -> tensor<4xf32> {
   // expected-error @+1 {{inserts at a position that differs from task to task; use constant sizes and strides, static shapes, and a value that fits into the destination}}
   %y = tensor.insert_slice %r into %x[%i] [%n] [1] : tensor<?xf32> into tensor<4xf32>
@@ -393,7 +393,7 @@ batch.kernel @ragged_insert(%x: tensor<4xf32>, %r: tensor<?xf32>, %i: index, %n:
 
 // -----
 
-// Elements have types that kernels read and write, even between operations.
+// Even intermediate values must have element types that kernels can read and write.
 batch.kernel @elements(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{produces elements of unsupported type f8E8M0FNU; kernels support index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64}}
   %s = arith.truncf %x : tensor<4xf32> to tensor<4xf8E8M0FNU>
@@ -416,7 +416,7 @@ batch.kernel @k(%x: tensor<12xf32>, %t: index, %u: index) -> tensor<f32> {
 
 // -----
 
-// The maximum number of rows is that of the sliced tensor.
+// The maximum number of rows of a slice is the number of rows of the sliced tensor.
 batch.kernel @k(%x: tensor<12xf32>, %t: index) -> tensor<24xf32> {
   %zero = arith.constant dense<0.0> : tensor<24xf32>
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
@@ -429,7 +429,7 @@ batch.kernel @k(%x: tensor<12xf32>, %t: index) -> tensor<24xf32> {
 
 // -----
 
-// The position of an insert is constant.
+// The position of an insert must be constant if its size is computed.
 batch.kernel @k(%x: tensor<12xf32>, %t: index) -> tensor<12xf32> {
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
   %b = arith.addf %a, %a : tensor<?xf32>
@@ -452,7 +452,7 @@ batch.kernel @k(%x: tensor<12xf32>, %t: index, %i: index) -> tensor<f32> {
 
 // -----
 
-// A slice of a tensor of computed size has a constant size and stride.
+// A slice of a tensor of computed size must have a constant size and stride.
 batch.kernel @k(%x: tensor<12xf32>, %t: index, %s: index) -> tensor<2xf32> {
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
   // expected-error @+1 {{'tensor.extract_slice' op takes a slice with a non-constant size or stride from a tensor of computed size}}

@@ -65,8 +65,8 @@ batch.kernel @node(%hl: tensor<4xf32>, %hr: tensor<4xf32>, %cl: tensor<4xf32>,
   // CHECK: %[[F:.*]] = linalg.matmul {{.*}} ins(%[[HL]], %{{.*}} : tensor<?x4xf32>, tensor<4x4xf32>) outs(%[[ACC]] : tensor<?x4xf32>)
   %f = linalg.matvec ins(%uf, %hl : tensor<4x4xf32>, tensor<4xf32>)
                      outs(%acc : tensor<4xf32>) -> tensor<4xf32>
-  // An initial value that the body does not read is not repeated; the shared
-  // bias is indexed without the row.
+  // An initial value that the body does not read is not repeated. The map
+  // of the shared bias does not use the index of the row.
   // CHECK: %[[EMPTY:.*]] = tensor.empty(%[[N]]) : tensor<?x4xf32>
   // CHECK: %[[C:.*]] = linalg.generic {indexing_maps = [#[[ID]], #[[ID]], #[[ID]], #[[SHARED]], #[[ID]]], iterator_types = ["parallel", "parallel"]}
   // CHECK-SAME: ins(%[[I]], %[[F]], %[[CL]], %{{.*}} : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>, tensor<4xf32>) outs(%[[EMPTY]] : tensor<?x4xf32>)
@@ -145,7 +145,7 @@ batch.kernel @childsum(%x: tensor<4xf32>, %hs: tensor<?x4xf32>,
 
 // Ragged arguments that no op combines have separate domains, in the order of the
 // arguments. Per-child gates with a matrix stored as [out, in] are one product
-// over all rows, even if the source has the rows last.
+// over all rows, even if rows are the last dimension in the kernel.
 // CHECK-LABEL: uprog.operator @two_domains.rows
 // CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
 // CHECK-SAME:    %[[B:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(1)>},
@@ -213,7 +213,7 @@ batch.kernel @softmax_over_rows(%s: tensor<?x4xf32>) -> tensor<4xf32> {
   // CHECK: %[[SUM:.*]] = batch.segment_reduce add %[[EXP]] by %[[O]]
   %d = linalg.reduce { arith.addf } ins(%x : tensor<?x4xf32>)
                                     outs(%zeros : tensor<4xf32>) dimensions = [0]
-  // The quotient is part of the rows that are reduced.
+  // The quotient is computed for each row before the rows are reduced.
   // CHECK: %[[SUMS:.*]] = batch.segment_broadcast %[[SUM]] by %[[O]]
   // CHECK: %[[Q:.*]] = linalg.generic {{.*}} ins(%[[EXP]], %[[SUMS]], %[[S]] :
   // CHECK:   arith.divf
@@ -235,7 +235,7 @@ batch.kernel @softmax_over_rows(%s: tensor<?x4xf32>) -> tensor<4xf32> {
 // -----
 
 // The MV-RNN cell. A matrix per task makes a batched matrix-vector product. A
-// parameter times a per-task matrix remains one generic with one more loop, and
+// parameter times a per-task matrix remains one linalg.generic with one more loop, and
 // two per-task matrices make a batch_matmul.
 // CHECK-LABEL: uprog.operator @mvrnn.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[MB:[a-z0-9]*]]: tensor<?x4x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[MA:[a-z0-9]*]]: tensor<?x4x4xf32> {uprog.operand = #uprog.operand<gather>},
@@ -341,7 +341,7 @@ batch.kernel @scalars(%x: tensor<4xf32>, %a: f32, %p: i1)
   // CHECK: %[[B1:.*]] = tensor.expand_shape %[[B]]
   // CHECK: %[[AB:.*]] = tensor.concat dim(1) %[[A1]], %[[B1]] : (tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x2xf32>
   %ab = tensor.from_elements %a, %b : tensor<2xf32>
-  // A tensor of one element is already such a column.
+  // A tensor of one element per task is already a column of scalars.
   %x0 = tensor.from_elements %a : tensor<f32>
   %a0 = tensor.extract %x0[] : tensor<f32>
   // CHECK: %[[NEG:.*]] = arith.negf %[[A]] : tensor<?xf32>
@@ -354,8 +354,8 @@ batch.kernel @scalars(%x: tensor<4xf32>, %a: f32, %p: i1)
 
 // -----
 
-// Slices and reshapes keep all rows. Indices of the source's loops follow the
-// row.
+// Slices and reshapes keep all rows. In the operator, the indices of the kernel's
+// loops come after the index of the row.
 // CHECK-LABEL: uprog.operator @pieces.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x2x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[Y:[a-z0-9]*]]: tensor<?x4xf32>
 batch.kernel @pieces(%x: tensor<2x4xf32>, %y: tensor<4xf32>)
@@ -469,7 +469,7 @@ batch.kernel @constant() -> tensor<4xf32> {
 
 // -----
 
-// A kernel that already has an operator, under any name, gets no other one.
+// A kernel that already has an operator, under any name, gets no second operator.
 batch.kernel @given(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -511,8 +511,8 @@ batch.kernel @fills(%a: tensor<?x4xf32>, %x: tensor<4xf32>, %s: f32) -> tensor<4
 
 // -----
 
-// The largest entry and its index: a reduction with two results counts along
-// its own dimension, after the row.
+// A reduction finds the largest entry and its index. The index is the position in the
+// reduced dimension, which comes after the dimension of rows.
 // CHECK-LABEL: uprog.operator @argmax.rows
 batch.kernel @argmax(%x: tensor<4xf32>) -> (tensor<f32>, tensor<index>) {
   %low = arith.constant dense<0xFF800000> : tensor<f32>
@@ -534,8 +534,8 @@ batch.kernel @argmax(%x: tensor<4xf32>) -> (tensor<f32>, tensor<index>) {
 
 // -----
 
-// Importers keep a reduced dimension as one of extent one, which the map of the result indexes with
-// 0. The batched reduction omits it, even if the start value is not a constant.
+// Importers keep a reduced dimension with extent 1, which the map of the result indexes with 0.
+// The batched reduction omits this dimension, even if the start value is not a constant.
 // CHECK-LABEL: uprog.operator @kept.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4x8xf32> {{[^:]*}}, %[[S:[a-z0-9]*]]: tensor<?x4x1xf32>
 batch.kernel @kept(%x: tensor<4x8xf32>, %s: tensor<4x1xf32>)
@@ -643,7 +643,7 @@ batch.kernel @constant_position(%p: tensor<5x9xf32> {batch.parameter = 0 : i64, 
 
 // -----
 
-// A number that is reduced from parameters is repeated for each task.
+// A number that a reduction of parameters returns is repeated for each task.
 // CHECK-LABEL: uprog.operator @reduced_number.rows
 batch.kernel @reduced_number(%x: tensor<4xi64>,
                              %t: tensor<5xi64> {batch.parameter = 0 : i64, batch.shared})

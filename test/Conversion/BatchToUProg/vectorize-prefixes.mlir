@@ -3,8 +3,8 @@
 // RUN: batch-opt %s --batch-vectorize-kernels --split-input-file -o %t.2
 // RUN: cmp %t.1 %t.2
 
-// A slice whose size is a number of the task has the maximum number of rows in the
-// operator. The size is checked once, and a reduction leaves its result unchanged at
+// In the operator, a slice whose size is a scalar of the task has the maximum number of
+// rows. The size is checked once, and a reduction leaves its result unchanged at
 // rows past the size.
 // CHECK-LABEL: uprog.operator @sum.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x12x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[T:[a-z0-9]*]]: tensor<?xindex>
@@ -35,14 +35,14 @@ batch.kernel @sum(%x: tensor<12x4xf32>, %t: index) -> tensor<4xf32> {
 
 // -----
 
-// Two slices of one size have as many rows as the shorter one.
+// In the operator, two slices of the same size have as many rows as the shorter sliced tensor.
 // CHECK-LABEL: uprog.operator @both.rows
 // CHECK:         arith.cmpi ult, %{{.*}}, %c8
 // CHECK:         cf.assert %{{.*}}, "index {} is out of range for the size of a slice of dimension 0 of a tensor of type tensor<7xf32>
 // CHECK-DAG:     tensor.extract_slice %{{.*}}[0, 2] [%{{.*}}, 7] [1, 1] : tensor<?x12xf32> to tensor<?x7xf32>
 // CHECK-DAG:     tensor.extract_slice %{{.*}}[0, 0] [%{{.*}}, 7] [1, 1] : tensor<?x7xf32> to tensor<?x7xf32>
 // CHECK:         arith.addf %{{.*}}, %{{.*}} : tensor<?x7xf32>
-// An insert replaces the first rows, and the others remain.
+// An insert replaces the first rows, and the other rows remain unchanged.
 // CHECK:         %[[D:.*]] = arith.subi %{{.*}}, %c3
 // CHECK:         %[[EXISTS:.*]] = arith.cmpi ult, %[[D]], %{{.*}}
 // CHECK:         %[[AT:.*]] = arith.select %[[EXISTS]], %[[D]], %c0

@@ -2,7 +2,7 @@
 // RUN: batch-opt %s --batch-expand-floats --batch-expand-floats | FileCheck %s
 // RUN: batch-opt %s --batch-expand-floats --canonicalize | FileCheck %s --check-prefix=KEPT
 
-// Two ops round twice, even after folding.
+// Each of the two ops rounds its result, even after folding.
 // CHECK-LABEL: func.func @each_op
 // CHECK-SAME:    %[[A:.*]]: f16, %[[B:.*]]: f16
 // CHECK-DAG:   %[[A1:.*]] = arith.extf %[[A]] : f16 to f32
@@ -40,7 +40,7 @@ func.func @vectors(%a: vector<4xbf16>) -> vector<4xbf16> {
 }
 
 // Comparisons and conversions to integers read an f32. Ops that only move bits
-// compute nothing.
+// are not converted.
 // CHECK-LABEL: func.func @results
 // CHECK:       arith.cmpf olt, %{{.*}}, %{{.*}} : f32
 // CHECK:       arith.fptosi %{{.*}} : f32 to i32
@@ -55,7 +55,7 @@ func.func @results(%a: f16, %b: f16) -> (i1, i32, f16, i16) {
   return %c, %i, %s, %bits : i1, i32, f16, i16
 }
 
-// An f64 is first rounded to an odd f32.
+// An f64 is first rounded to an f32, by rounding to odd.
 // CHECK-LABEL: func.func @from_double
 // CHECK-SAME:    %[[D:.*]]: f64
 // CHECK:       %[[NEAREST:.*]] = arith.truncf %[[D]] : f64 to f32
@@ -82,8 +82,8 @@ func.func @to_double(%b: bf16) -> f64 {
   return %d : f64
 }
 
-// Small integers are exact in f32, and larger ones in f64. The low bits of the
-// largest ones become one bit.
+// Small integers are exact in f32, and larger integers in f64. The low bits of the
+// largest integers are combined into one bit.
 // CHECK-LABEL: func.func @from_integers
 // CHECK:       %[[S:.*]] = arith.sitofp %{{.*}} : i16 to f32
 // CHECK-NEXT:  arith.truncf %[[S]] : f32 to f16

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --batch-saturate-conversions | FileCheck %s
 // RUN: batch-opt %s --batch-saturate-conversions --canonicalize | FileCheck %s --check-prefix=FOLDED
 
-// The bounds of i8 are floats, so only the operand is bounded. A NaN becomes
-// the least number, and then 0.
+// Floats represent the bounds of i8 exactly, so only the operand is bounded. For a NaN, the
+// operand becomes the least number, and the result becomes 0.
 // CHECK-LABEL: func.func @small
 // CHECK-SAME:    %[[X:.*]]: f32
 // CHECK:       %[[LEAST:.*]] = arith.constant -1.280000e+02 : f32

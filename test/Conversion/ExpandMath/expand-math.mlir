@@ -3,8 +3,8 @@
 // The accuracy is checked by unittests/Conversion.
 
 // exp: the argument is bounded and reduced by multiples of ln 2 in two fmas.
-// The power of two is multiplied in as two factors, so that overflow and
-// subnormal results are right.
+// The result is multiplied by two factors of the power of two, so that overflow
+// and subnormal results are correct.
 // CHECK-LABEL: func.func @exp_scalar
 // CHECK-SAME:    %[[X:.*]]: f32
 func.func @exp_scalar(%x: f32) -> f32 {
@@ -54,8 +54,8 @@ func.func @exp_double(%x: vector<8xf64>) -> vector<8xf64> {
 
 // -----
 
-// tanh: h / (h + 1), where h is half of expm1. It never exceeds 1. The sign of
-// the argument comes last, so that -0 remains -0.
+// tanh: h / (h + 1), where h is half of expm1, never exceeds 1. The sign of
+// the argument is copied last, so that -0 remains -0.
 // CHECK-LABEL: func.func @tanh_vector
 // CHECK-SAME:    %[[X:.*]]: vector<16xf32>
 func.func @tanh_vector(%x: vector<16xf32>) -> vector<16xf32> {
@@ -117,7 +117,7 @@ func.func @sin_cos(%x: f64) -> (f64, f64) {
 // -----
 
 // One comparison checks whether any element is large. A loop over the last
-// dimension replaces the remainders of large elements. sincos reduces once.
+// dimension replaces the remainders of large elements. sincos reduces the argument once.
 // CHECK-LABEL: func.func @sincos_vector
 func.func @sincos_vector(%x: vector<2x8xf32>) -> (vector<2x8xf32>, vector<2x8xf32>) {
   // CHECK:       %[[LARGE:.*]] = arith.cmpf oge, %{{.*}}, %{{.*}} : vector<2x8xf32>
@@ -135,7 +135,7 @@ func.func @sincos_vector(%x: vector<2x8xf32>) -> (vector<2x8xf32>, vector<2x8xf3
 
 // -----
 
-// Other types, and ops that targets have instructions for, remain unchanged.
+// Ops on unsupported types, and ops that targets have instructions for, remain unchanged.
 // CHECK-LABEL: func.func @untouched
 func.func @untouched(%x: f16, %v: vector<[4]xf32>, %t: tensor<4xf32>, %s: f32,
                      %d: f64)

@@ -26,7 +26,7 @@ func.func @known(%x: f32, %v: vector<4xf32>) -> (f32, vector<4xf32>) {
 
 // -----
 
-// Integers remain unchanged.
+// Ops on integers remain unchanged.
 // CHECK-LABEL: func.func @integers
 // CHECK:         math.absi
 func.func @integers(%x: i32) -> i32 {

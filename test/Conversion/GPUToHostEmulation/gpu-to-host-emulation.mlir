@@ -24,8 +24,8 @@ gpu.module @kernels {
   llvm.mlir.global internal @tile() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<4 x f32>
   llvm.mlir.global external @dynamic() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
 
-  // Arguments are loaded from their addresses. The check comes before the access
-  // and has its bytes, alignment and space.
+  // Arguments are loaded from their addresses. The check before an access gets the
+  // size, alignment and address space of the access.
   // CHECK-LABEL: func.func @plain.emulate
   // CHECK-SAME: (%[[THREAD:.*]]: !llvm.ptr, %[[ARGS:.*]]: !llvm.ptr) attributes {batch.shared_bytes = 32 : i64}
   // CHECK: %[[SLOT:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr

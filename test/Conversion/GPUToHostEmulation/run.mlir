@@ -1,5 +1,5 @@
-// A kernel runs on the emulator, without undefined symbols. The emulator finds
-// its faults.
+// Kernels run on the emulator, without undefined symbols. The emulator finds
+// their faults.
 // REQUIRES: ld.lld
 // DEFINE: %{lower} = batch-opt --convert-gpu-to-host-emulation \
 // DEFINE:   --batch-expand-math --convert-scf-to-cf --convert-to-llvm \
@@ -37,7 +37,7 @@
 // STOP: error: kernel 'sum': deadlock:
 // STOP: thread 0: spinning on an atomic load, {{.*}}; threads 1-63: at the block barrier
 
-// An array is too short, and another one is not initialized.
+// In the first run, an array is too short. In the second run, an array is not initialized.
 // RUN: %{lower} %s | %{object}
 // RUN: %{link}
 // RUN: not emulate-kernel %t.so tanh 1 40 f32:39=0.5 f32:40 i64:40 2>&1 | FileCheck %s --check-prefix=BOUNDS
@@ -145,7 +145,7 @@ gpu.module @kernels {
   }
 
   // Rounds to tf32: ties, a number closer to one neighbor, the largest number,
-  // infinity and NaN. Rounds to bf16, next to a one in the same word.
+  // infinity and NaN. Rounds to bf16 in a word whose other half is 1.0.
   gpu.func @round(%out: !llvm.ptr<1>) kernel {
     %bits = arith.constant dense<[0x3f801000, 0xbf801000, 0x3f800fff, 0x3f808000, 0x3f818000, 0x7f7fffff, 0x7f800000, 0xffffffff]> : vector<8xi32>
     %one = arith.constant 1.0 : f32
@@ -163,7 +163,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Blocks of a cluster of two exchange their numbers, backwards.
+  // The two blocks of a cluster exchange their numbers, in reverse order.
   gpu.func @neighbor(%out: !llvm.ptr<1>) kernel {
     %c1 = arith.constant 1 : index
     %c31 = arith.constant 31 : index

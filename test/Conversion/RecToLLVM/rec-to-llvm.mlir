@@ -1,11 +1,11 @@
 // RUN: batch-opt %s --convert-rec-to-llvm | FileCheck %s
 // RUN: batch-opt %s --convert-rec-to-llvm --convert-scf-to-cf --convert-to-llvm --reconcile-unrealized-casts | FileCheck %s --check-prefix=LLVM
 
-// No op of the program remains after the rest is lowered.
+// No conversion cast remains after the other dialects are lowered.
 // LLVM-LABEL: llvm.func @sum(
 // LLVM-NOT:   unrealized_conversion_cast
 
-// Declarations remain for the description of the object.
+// Declarations remain for the descriptor of the object.
 // CHECK: rec.adt @Tree
 rec.adt @Tree {
   rec.variant @leaf(word: index, weight: f32)
@@ -66,8 +66,8 @@ func.func @mark(%t: !rec.adt<@Rose>) -> i8 {
   return %r : i8
 }
 
-// A construction takes the next node, and reserves space first if there is
-// none.
+// A construction takes the next node. If no reserved node is left, it first
+// reserves space.
 // CHECK-LABEL: func.func @construct
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[MARK:.*]]: i8, %[[KIDS:.*]]: i64) -> i64
 func.func @construct(%mark: i8, %kids: !rec.list<!rec.adt<@Rose>>)
@@ -144,8 +144,8 @@ func.func @step(%t: !rec.adt<@Rose>) -> (!rec.adt<@Rose>, tensor<4xf32>) {
   return %r#0, %r#1 : !rec.adt<@Rose>, tensor<4xf32>
 }
 
-// Lists of different lengths end the run. Accumulators are carried in converted
-// form.
+// If the lists have different lengths, the run ends. Accumulators are carried in
+// converted form.
 // CHECK-LABEL: func.func @fold
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[XS:.*]]: i64, %[[NS:.*]]: i64, %[[H:.*]]: i64)
 func.func @fold(%xs: tensor<?x4xf32>, %ns: !rec.list<i1>, %h: tensor<4xf32>)
@@ -230,7 +230,7 @@ func.func @elements(%words: !rec.adt<@Words>) -> !rec.list<i1> {
   return %list : !rec.list<i1>
 }
 
-// A position outside the list ends the program.
+// If the position is outside the list, the run ends.
 // CHECK-LABEL: func.func @element
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[LIST:.*]]: i64, %[[I:.*]]: index) -> i64
 func.func @element(%list: !rec.list<i64>, %i: index) -> i64 {

@@ -6,8 +6,8 @@ func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
 // The kernel inserts a result into the variable's row. The row is copied only
-// if all lanes ran the block, because the result then has its own row. Other
-// results are copied.
+// if all lanes ran the block, because the result then has its own row. A result
+// that is not inserted into the row of a variable is always copied.
 // CHECK-LABEL: func.func private @main.execute.0(
 // CHECK:         call @first.rows(
 // CHECK:         %[[COUNT:.*]] = llvm.load

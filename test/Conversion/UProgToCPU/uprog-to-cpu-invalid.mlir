@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --convert-uprog-to-cpu --split-input-file --verify-diagnostics
 
-// A run calls the code of the operator.
+// A run requires the code of the operator.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
   uprog.yield
 }
@@ -14,7 +14,7 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 
 // -----
 
-// The operator's code specifies how workers share its tasks.
+// The operator's code must specify how workers share its tasks.
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0>}
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
@@ -27,7 +27,7 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 
 // -----
 
-// Other operations do not run on workers.
+// Operations such as allocations do not run on workers.
 uprog.program @p() level(device) {
   // expected-error @+1 {{cannot be lowered to CPU workers}}
   %m = memref.alloc() : memref<4xf32>
@@ -36,7 +36,7 @@ uprog.program @p() level(device) {
 
 // -----
 
-// The host passes only plans and lanes.
+// The host can pass only plans and lanes.
 // expected-error @+1 {{argument #1 of this program has type 'index', which the host cannot pass; run this program from another program}}
 uprog.program @p(%plan: !batch.plan, %n: index) level(device) {
   uprog.yield

@@ -7,9 +7,9 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
         barriers = [2], fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
-// A program becomes a function that each worker of a pool runs. A run is divided among the workers
-// by rows if each worker has many rows, or if there is only one worker. Then no
-// worker waits inside the run.
+// A program becomes a function that each worker of a pool runs. A run is divided among
+// the workers by rows if each worker has many rows, or if there is only one worker. In
+// both cases, no worker waits inside the run.
 // CHECK-LABEL: func.func @main.execute
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64)
 // CHECK-SAME:    attributes {batch.executor}
@@ -303,8 +303,8 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
 
 // -----
 
-// All workers are one cluster. They run all tasks of its program together, and wait for
-// each other at its barriers.
+// All workers are one cluster. They run all tasks of the cluster's program together,
+// and wait for each other at cluster barriers.
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 0, task_scratch = 0, most_scratch = 0, row_split = 1, stage_rows = 0, share_tasks = 1>>}
 // CHECK-LABEL: func.func private @of_cluster(

@@ -6,7 +6,7 @@
 // RUN:   --convert-operators-to-cpu --convert-uprog-to-cpu=vector-bits=128 \
 // RUN:   | FileCheck %s --check-prefix=NARROW
 
-// Four instances run together in vectors. The last one replaces missing ones.
+// Four instances run together in vectors. The last instance replaces missing instances.
 // CHECK-LABEL: func.func private @main.instance.vectors
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64, %[[FIRST:.*]]: i64, %[[COUNT:.*]]: i64)
 // CHECK:         %[[ALL:.*]] = arith.constant dense<true> : vector<4xi1>
@@ -30,15 +30,15 @@
 // CHECK:           %[[ANY:.*]] = vector.reduction <or>, %[[GOES]] : vector<4xi1> into i1
 // CHECK:           scf.condition(%[[ANY]]) %[[A0]], %[[A1]], %[[LEFT]], %[[GOES]], %[[NEW0]], %[[NEW1]], %[[NEW2]]
 
-// Instances that have ended do not divide by their own numbers.
+// Instances that have ended do not divide by their own divisors.
 // CHECK:           %[[BY:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<4xi1>, vector<4xi32>
 // CHECK:           arith.divsi %{{.*}}, %[[BY]] : vector<4xi32>
 // CHECK-NOT:       arith.select
 // CHECK:           arith.divsi %{{.*}}, %{{.*}} : vector<4xi32>
 // CHECK:           scf.yield
 
-// Results are stored, unless an instance has taken too many rounds: then the
-// instances run one by one.
+// Results are stored, unless an instance has taken too many rounds. In that case,
+// the instances run one by one.
 // CHECK:         scf.if %{{.*}} {
 // CHECK:           vector.extract %[[R]]#4[0] : f32 from vector<4xf32>
 // CHECK:           llvm.atomicrmw add
@@ -52,7 +52,7 @@
 // CHECK:         } else {
 // CHECK:           func.call @main.instance.vectors(
 
-// Two instances are too few, and tensors are not numbers.
+// Vectors of two instances are too short. With strategy `replicate`, tensors do not become numbers.
 // NARROW-NOT: @main.instance.vectors
 func.func @main(%x: tensor<2xf32> {batch.name = "x"}, %n: i32 {batch.name = "n"})
     -> (tensor<2xf32> {batch.name = "y"}, i32 {batch.name = "rest"}) attributes {batch.entry} {

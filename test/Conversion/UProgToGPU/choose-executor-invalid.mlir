@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-choose-executor=executor=block --split-input-file --verify-diagnostics
 
-// Units that distribute tasks have a higher level than units that run them.
+// Units that distribute tasks must have a higher level than units that run the tasks.
 uprog.program @one(%task: index) level(block) {
   uprog.yield
 }

@@ -8,7 +8,7 @@
 // RUN: not batch-opt %s --batch-choose-executor=block-size=16 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: blocks must be at least 1, and block-size at least 32
 
-// Not every chip with clusters supports 16 blocks. No launch has a cluster with more blocks
+// Not every chip with clusters supports clusters of 16 blocks. No cluster has more blocks
 // than the launch.
 // RUN: batch-opt %s --batch-choose-executor="chip=sm_100a blocks=148" -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=WIDE
@@ -22,7 +22,7 @@
 // EIGHT: block [[#]], cluster of 8 [[#]], device [[#]]"
 // FEW: block [[#]], device [[#]]"
 
-// An existing size remains, but it is removed if nothing runs on clusters.
+// An existing cluster size remains, but it is removed if nothing runs on clusters.
 // RUN: batch-opt %s --batch-choose-executor="executor=cluster cluster-size=4" | batch-opt --batch-choose-executor=executor=cluster \
 // RUN:   | FileCheck %s --check-prefix=KEPT
 // RUN: batch-opt %s --batch-choose-executor="executor=cluster cluster-size=4" | batch-opt --batch-choose-executor=executor=block \

@@ -86,7 +86,7 @@ uprog.program @medium() level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// The weights exceed the memory of a cluster, so it reads the rest at each step.
+// The weights exceed the memory of a cluster, so a cluster would read the remaining weights at each step.
 // ANY:   Executor {{.*}} @large: executor device
 // SM90:  Executor {{.*}} @large: executor device
 // CHECK-NOT:  uprog.cluster_size
@@ -113,7 +113,7 @@ uprog.program @large() level(device) {
 #w = affine_map<(r, m, n, k) -> (n, k)>
 #y = affine_map<(r, m, n, k) -> (r, m, n)>
 
-// A task takes too long for one block: it is a product of two matrices.
+// A task, which is a product of two matrices, takes too long for one block.
 // ANY:   Executor {{.*}} @long: executor device
 // SM90:  Executor {{.*}} @long: executor cluster of 16
 // CHECK:      module attributes {uprog.cluster_size = 16 : i64}
@@ -142,8 +142,8 @@ uprog.program @long() level(device) {
 
 // -----
 
-// Blocks run tasks of a program, so a larger group runs the plan. The program that
-// they run remains unchanged. Without operators, steps and barriers determine the
+// Blocks run tasks of a program, so a larger group runs the plan. The program of
+// the tasks remains unchanged. Without operators, steps and barriers determine the
 // costs.
 // ANY:   Executor {{.*}}program @main.execute: executor device, {{.*}}: device [[#]]"
 // ANY-NOT: @one

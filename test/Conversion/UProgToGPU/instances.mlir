@@ -54,7 +54,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:      arith.addi %[[OWNS]]
 // CHECK:         func.call @device_barrier
 
-// A block runs an instance: the first thread stores the step.
+// If a block runs an instance, its first thread stores the step.
 // CHECK:         scf.for %[[TASK:.*]] = %[[BLOCK]] to %{{.*}} step %[[BLOCKS]]
 // CHECK:           llvm.store %{{.*}}, %[[INSTANCE]]
 // CHECK:           %[[P3:.*]] = llvm.inttoptr %[[OWN]]
@@ -81,7 +81,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:             llvm.load {{.*}} -> vector<16xi32>
 // CHECK:             llvm.store {{.*}} : vector<16xi32>
 
-// Barriers of all blocks name the last kernel.
+// A barrier of all blocks gets the number of the kernel that ran last.
 // CHECK:         %[[LAST:.*]] = llvm.load %[[NOW]]
 // CHECK:         %[[LOW:.*]] = arith.andi %[[LAST]]
 // CHECK:         %[[KERNEL:.*]] = arith.trunci %[[LOW]] : i64 to i32

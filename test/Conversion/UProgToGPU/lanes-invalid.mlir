@@ -3,7 +3,7 @@
 // RUN: not batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=executor=device --split-input-file 2>&1 \
 // RUN:   | FileCheck %s
 
-// Calls as frames need a stack.
+// Calls with frames need a stack.
 // CHECK: lanes-invalid.mlir:[[# @LINE + 5]]:1: error: this program runs lanes, which blocks do not share; expected executor=block or executor=auto, got 'device'
 uprog.operator @b.rows(%n: index) {
   uprog.yield

@@ -1,9 +1,9 @@
 // RUN: batch-opt %s --batch-choose-executor="executor=device cluster-size=4" --convert-uprog-to-gpu | FileCheck %s
 
-// Each cluster runs a share of a program's tasks. Its blocks share the steps and wait at
-// the cluster's barrier, or one of them runs a step by itself. Its blocks also run the
-// tasks of a program of blocks. Before the tasks, and after them, all blocks run together.
-// The kernel is launched in clusters.
+// Each cluster runs a share of a program's tasks. The blocks of a cluster share the steps and
+// wait at the cluster's barrier, or one block runs a step by itself. They also run the tasks
+// of a program of level `block`. Before the tasks, and after them, the blocks of all clusters
+// run together. The kernel is launched in clusters.
 gpu.module @device {
   func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return

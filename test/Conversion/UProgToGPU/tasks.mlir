@@ -2,9 +2,9 @@
 // RUN: batch-opt %s --batch-choose-executor="executor=cluster cluster-size=4" --convert-uprog-to-gpu \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,CLUSTER
 
-// Each block runs a share of a program's tasks, inlined at the run. It runs them
-// by itself, so only its threads wait for each other. For tasks of clusters, see
-// tasks-of-clusters.mlir.
+// Each block runs a share of a program's tasks, whose code is inlined at the run. The
+// block runs its tasks by itself, so only its threads wait for each other. For tasks of
+// clusters, see tasks-of-clusters.mlir.
 gpu.module @device {
   func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return

@@ -32,7 +32,7 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 
 // -----
 
-// The operator's attribute specifies two stages.
+// The operator's attribute specifies two stages, but only one is compiled.
 gpu.module @device {
   func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return
@@ -61,7 +61,7 @@ uprog.program @p() level(device) {
 
 // -----
 
-// A barrier is for all blocks that run a plan together, or for a block's threads.
+// A barrier must be for all blocks that run a plan together, or for the threads of a block.
 gpu.module @device {
 }
 uprog.program @p() level(device) {

@@ -73,7 +73,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // AMD:                scf.while
 // AMD-NEXT:             llvm.load %[[CONTROL]] atomic syncscope("agent") acquire
 // DEVICE:         gpu.barrier
-// The watchdog's clock is NVIDIA's.
+// Only NVIDIA GPUs have the clock that the watchdog reads.
 // AMD-NOT:        globaltimer
 // AMD-NOT:        nvvm
 // NVIDIA:         %[[WORD:.*]] = llvm.mlir.addressof @[[LEFT]] : !llvm.ptr<3>

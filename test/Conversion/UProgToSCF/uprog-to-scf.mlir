@@ -64,7 +64,7 @@ uprog.program @while(%plan: !batch.plan) level(device) {
   uprog.yield
 }
 
-// The values that control carries become those of scf ops.
+// The values that control carries become the carried values of scf ops.
 // CHECK-LABEL: uprog.program @numbers
 // CHECK-SAME:    %[[N:.*]]: index, %[[X:.*]]: f32
 // CHECK:         %[[FOR:.*]]:2 = scf.for %[[I:.*]] = %[[N]] to %[[N]] step %[[N]] iter_args(%[[A:.*]] = %[[N]], %[[B:.*]] = %[[X]]) -> (index, f32) {
@@ -112,7 +112,7 @@ uprog.program @numbers(%n: index, %x: f32) level(block) {
   uprog.yield
 }
 
-// The threads of a unit may share these ops, so the target lowers them.
+// The threads of a unit may share the ops below, so the target lowers these ops.
 // CHECK-LABEL: uprog.program @shared
 // CHECK:         uprog.reduce min
 // CHECK:           uprog.yield %{{.*}}, %{{.*}} : i64, i64

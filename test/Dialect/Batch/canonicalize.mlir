@@ -23,7 +23,7 @@ func.func @dead(%x: tensor<4xf32>) {
   return
 }
 
-// Equal tasks become one.
+// Equal invocations become one.
 // CHECK-LABEL: func.func @equal
 // CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>)
 func.func @equal(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// Handles represent tensors in the inspector.
+// In the inspector, a handle must represent each tensor operand.
 batch.kernel @k(%x: tensor<4xf32>) {
   batch.yield
 }
@@ -12,7 +12,7 @@ func.func @f(%d: index, %x: f64) {
 
 // -----
 
-// A traversed function takes nodes of one ADT only.
+// The node of a lookup must be of the ADT whose nodes the traversed function takes.
 rec.adt @Tree {
   rec.variant @leaf()
 }
@@ -25,7 +25,7 @@ func.func @f(%x: f32) {
 
 // -----
 
-// An argument that is read from a table has the type of the table's rows.
+// An argument that is read from a table must have the type of the table's rows.
 batch.table @t : tensor<8xf32> group(0)
 // expected-error @+1 {{'batch.kernel' op argument #0 expects rows of type 'tensor<4xf32>', but table @t has rows of type 'tensor<8xf32>'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @t>}) {

@@ -7,13 +7,13 @@ module attributes {batch.entry} {
 
 // -----
 
-// The mark of the entry has no value.
+// The attribute that marks the entry must have no value.
 // expected-error @+1 {{'func.func' op 'batch.entry' must be a unit attribute of a function}}
 func.func private @main() attributes {batch.entry = "main"}
 
 // -----
 
-// A module has one entry.
+// A module can have only one entry.
 // expected-note @+1 {{the first entry is here}}
 func.func private @one() attributes {batch.entry}
 // expected-error @+1 {{'func.func' op is a second entry; a module can only have one}}
@@ -21,7 +21,7 @@ func.func private @two() attributes {batch.entry}
 
 // -----
 
-// Kernels do not contain the names of parameters.
+// Kernels must not contain the names of parameters.
 // expected-error @+1 {{'batch.kernel' op argument #1: 'batch.shared' of a kernel must be a unit attribute; specify the parameter name on the entry function}}
 batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"}) {
   batch.yield
@@ -29,13 +29,13 @@ batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"}) {
 
 // -----
 
-// Functions contain the names of parameters.
+// Functions must contain the names of parameters.
 // expected-error @+1 {{'func.func' op argument #0: 'batch.shared' of a function must be a string, the name of the parameter}}
 func.func private @f(tensor<4xf32> {batch.shared})
 
 // -----
 
-// A name is a string.
+// A name must be a string.
 // expected-error @+1 {{'func.func' op argument #0: 'batch.name' must be a string}}
 func.func private @f(index {batch.name = 3})
 
@@ -49,7 +49,7 @@ batch.kernel @k() attributes {phase = -1 : i64} {
 
 // -----
 
-// Kernels do not take control data structures.
+// Kernels cannot take data structures of control.
 // expected-error @+1 {{'batch.kernel' op argument #0 must be a scalar or a ranked tensor, got '!rec.list<index>'}}
 batch.kernel @k(%x: !rec.list<index>) {
   batch.yield
@@ -65,7 +65,7 @@ batch.kernel @k(%w: tensor<?x?xf32> {batch.shared}, %x: tensor<4x?xf32>) {
 
 // -----
 
-// Results become rows of tables, which have a static size.
+// Results become rows of tables, so they must have a static size.
 // expected-error @+1 {{'batch.kernel' op result #0 must be a static tensor, got 'tensor<?x4xf32>'}}
 batch.kernel @k(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   batch.yield %x : tensor<?x4xf32>
@@ -73,7 +73,7 @@ batch.kernel @k(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 
 // -----
 
-// A scalar is not a row of a table.
+// A scalar cannot be a result, because it is not a row of a table.
 // expected-error @+1 {{'batch.kernel' op result #0 must be a static tensor, got 'f32'}}
 batch.kernel @k(%x: f32) -> f32 {
   batch.yield %x : f32
@@ -81,7 +81,7 @@ batch.kernel @k(%x: f32) -> f32 {
 
 // -----
 
-// A kernel ends in a yield of its own dialect.
+// A kernel must end in a yield of its own dialect.
 // expected-error @+1 {{'batch.kernel' op must end in batch.yield}}
 batch.kernel @k() {
   uprog.yield
@@ -89,7 +89,7 @@ batch.kernel @k() {
 
 // -----
 
-// The yield has the types of the kernel's results.
+// The operands of the yield must have the types of the kernel's results.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{'batch.yield' op operand types differ from the result types of the kernel}}
   batch.yield %x : tensor<4xf32>
@@ -97,7 +97,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<8xf32> {
 
 // -----
 
-// Kernels are referred to by symbols: this one is missing.
+// An invocation refers to a kernel by its symbol, and this kernel is missing.
 func.func @f() {
   // expected-error @+1 {{'batch.invoke' op refers to unknown batch.kernel @k}}
   batch.invoke @k() : () -> ()
@@ -116,7 +116,7 @@ func.func @f(%d: index) {
 
 // -----
 
-// An invocation passes all operands, including shared ones.
+// An invocation must pass all operands, including shared operands.
 batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) {
   batch.yield
 }
@@ -139,7 +139,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // -----
 
-// A record has only the per-task operands.
+// A record must have only the operands that differ between tasks.
 batch.kernel @k(%x: index, %w: tensor<4xf32> {batch.shared}) {
   batch.yield
 }
@@ -162,7 +162,7 @@ func.func @f(%n: index) {
 
 // -----
 
-// A #batch.read attribute specifies how an operand is read.
+// Only a #batch.read attribute can specify how an operand is read.
 // expected-error @+1 {{'batch.kernel' op argument #0: 'batch.read' must be a #batch.read attribute on a kernel argument}}
 batch.kernel @k(%x: index {batch.read = "gather"}) {
   batch.yield
@@ -170,7 +170,7 @@ batch.kernel @k(%x: index {batch.read = "gather"}) {
 
 // -----
 
-// Arguments of functions do not have this attribute.
+// Arguments of functions must not have a #batch.read attribute.
 // expected-error @+1 {{'func.func' op argument #0: 'batch.read' must be a #batch.read attribute on a kernel argument}}
 func.func private @f(%n: index {batch.read = #batch.read<kind = scalar>})
 
@@ -199,13 +199,13 @@ batch.kernel @k(%x: tensor<4xf32> {batch.parameter = 0 : i64}) {
 
 // -----
 
-// Parameters of a function have names.
+// Parameters of a function have names, not numbers.
 // expected-error @+1 {{'func.func' op argument #0: 'batch.parameter' must be a non-negative i64, the number of a parameter, on a kernel argument with 'batch.shared'}}
 func.func private @f(%x: tensor<4xf32> {batch.shared = "x", batch.parameter = 0 : i64})
 
 // -----
 
-// A ragged argument has a domain, identified by its number.
+// The domain of a ragged argument must be identified by a number.
 // expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' must be a non-negative i64, the number of a domain, on a ragged kernel argument}}
 batch.kernel @k(%x: tensor<?x4xf32> {batch.ragged = "0"}) {
   batch.yield
@@ -213,7 +213,7 @@ batch.kernel @k(%x: tensor<?x4xf32> {batch.ragged = "0"}) {
 
 // -----
 
-// An argument of static size has no domain.
+// An argument of static size must not have a domain.
 // expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' must be a non-negative i64, the number of a domain, on a ragged kernel argument}}
 batch.kernel @k(%x: tensor<4xf32> {batch.ragged = 0 : i64}) {
   batch.yield
@@ -226,7 +226,7 @@ func.func private @f(%x: tensor<?x4xf32> {batch.ragged = 0 : i64})
 
 // -----
 
-// An operand that the kernel shares cannot be read per task.
+// An operand with batch.shared cannot be read per task.
 batch.source @E : tensor<4xf32> parameter(0)
 // expected-error @+1 {{'batch.kernel' op argument #0 is not read as shared, but has 'batch.shared'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.read = #batch.read<kind = gather, from = @E>}) {
@@ -235,7 +235,7 @@ batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.read = #batch.read<kind =
 
 // -----
 
-// An operand that is read as shared has to be shared.
+// An operand that is read as shared must have batch.shared.
 // expected-error @+1 {{'batch.kernel' op argument #0 is read as shared, but 'batch.shared' is missing}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = shared>}) {
   batch.yield
@@ -243,7 +243,7 @@ batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = shared>}) {
 
 // -----
 
-// Ragged arguments have segments.
+// Ragged arguments must have segments.
 // expected-error @+1 {{'batch.kernel' op argument #0: 'segments' must be set if and only if the argument is ragged}}
 batch.kernel @k(%x: tensor<?x4xf32> {batch.read = #batch.read<kind = rows>}) {
   batch.yield
@@ -251,7 +251,7 @@ batch.kernel @k(%x: tensor<?x4xf32> {batch.read = #batch.read<kind = rows>}) {
 
 // -----
 
-// Other arguments have no segments.
+// Arguments that are not ragged must not have segments.
 // expected-error @+1 {{'batch.kernel' op argument #0: 'segments' must be set if and only if the argument is ragged}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = rows, segments = true>}) {
   batch.yield
@@ -259,7 +259,7 @@ batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = rows, segment
 
 // -----
 
-// A gather reads rows of one table or source.
+// A gather must read rows of one table or source.
 // expected-error @+1 {{'batch.kernel' op argument #0 requires 'from', the table or source that it is read from}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather>}) {
   batch.yield
@@ -275,7 +275,7 @@ batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from 
 
 // -----
 
-// A result is stored in a table.
+// A result must be stored in a table.
 batch.source @E : tensor<4xf32> parameter(0)
 // expected-error @+1 {{'batch.kernel' op result #0 refers to unknown batch.table @E}}
 batch.kernel @k() -> (tensor<4xf32> {batch.in_table = @E}) {
@@ -285,7 +285,7 @@ batch.kernel @k() -> (tensor<4xf32> {batch.in_table = @E}) {
 
 // -----
 
-// The rows of this table have the type of the result.
+// The rows of a result's table must have the type of the result.
 batch.table @t : tensor<8xf32> group(0)
 // expected-error @+1 {{'batch.kernel' op result #0 has type 'tensor<4xf32>', but table @t has rows of type 'tensor<8xf32>'}}
 batch.kernel @k() -> (tensor<4xf32> {batch.in_table = @t}) {
@@ -295,7 +295,7 @@ batch.kernel @k() -> (tensor<4xf32> {batch.in_table = @t}) {
 
 // -----
 
-// Rows have a static size.
+// Rows must have a static size.
 // expected-error @+1 {{'batch.table' op rows must be static tensors, got 'tensor<?x4xf32>'}}
 batch.table @t : tensor<?x4xf32> group(0)
 
@@ -332,7 +332,7 @@ func.func @f() {
 
 // -----
 
-// A read of an element has an index for each dimension of the row.
+// A read of an element must have an index for each dimension of the row.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.extract' op requires an index for each of the 2 dimensions of the row, got 1}}
   %e = batch.extract %h[%i] : tensor<4x4xf32>
@@ -349,7 +349,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// An element is read from a row of a supported type.
+// The row from which an element is read must have a supported type.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.extract' op has a row of unsupported type 'tensor<4xcomplex<f32>>'}}
   %e = batch.extract %h[%i] : tensor<4xcomplex<f32>>
@@ -366,7 +366,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// The result of a task does not exist yet.
+// The inspector cannot read the result of a task that has not run yet.
 batch.kernel @k() -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
@@ -388,7 +388,7 @@ func.func @f() {
 
 // -----
 
-// A traversal passes a node to each function, and nothing else.
+// A traversal can pass only a node to each function.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
@@ -433,7 +433,7 @@ func.func @f(%t: !rec.adt<@Tree>) {
 
 // -----
 
-// A layout has all dimensions of a table.
+// A layout must have all dimensions of a table.
 // expected-error @+1 {{'batch.table' op requires a layout with 2 dimensions, the slot and the dimensions of a row, got 1}}
 batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s) -> (s)>)
 
@@ -444,13 +444,13 @@ batch.table @t : tensor<f32> group(0) layout(affine_map<(s) -> (s)>)
 
 // -----
 
-// A layout consists of digits.
+// A layout must consist of digits, which are quotients and remainders of dimensions.
 // expected-error @+1 {{'batch.table' op has an unsupported layout; dimensions must be sums of positive multiples of 'd', 'd floordiv a', 'd mod b' or '(d floordiv a) mod b'}}
 batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s, i) -> (s, i ceildiv 2)>)
 
 // -----
 
-// A layout uses each digit once.
+// A layout must use each digit exactly once.
 // expected-error @+1 {{'batch.table' op has a layout that does not use every digit of d1 exactly once}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s, i mod 16)>)
 
@@ -466,19 +466,19 @@ batch.table @t : tensor<4x16xf32> group(0) layout(affine_map<(s, i, j) -> (s, i 
 
 // -----
 
-// Slots come first.
+// Slots must be the first dimension of a layout.
 // expected-error @+1 {{'batch.table' op has a layout in which the slot dimension is not first; the number of slots is known only at run time, so split the slot dimension and reorder only the inner one}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (i floordiv 16, s, i mod 16)>)
 
 // -----
 
-// Slots are split once.
+// Slots must be split at most once, by a power of two.
 // expected-error @+1 {{'batch.table' op has a layout that splits slots more than once, or by a number that is not a power of two}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 6, s mod 6, i)>)
 
 // -----
 
-// Slots do not come last, because vectors are in a row.
+// Slots must not be the last dimension, because a vector reads elements of one row.
 // expected-error @+1 {{'batch.table' op has a layout that vectors cannot read; the innermost dimension must hold a multiple of 64 bytes of consecutive elements of a row}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 16, i, s mod 16)>)
 
@@ -489,13 +489,13 @@ batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s, i floor
 
 // -----
 
-// A table is next to an existing table.
+// A table must be next to an existing table.
 // expected-error @+1 {{'batch.table' op refers to unknown batch.table @h}}
 batch.table @t : tensor<4xf32> group(0) next_to(@h)
 
 // -----
 
-// A table is not next to a table that is itself next to another one.
+// A table must not be next to a table that itself has `next_to`.
 batch.table @h : tensor<4xf32> group(0)
 batch.table @c : tensor<4xf32> group(0) next_to(@h)
 // expected-error @+1 {{'batch.table' op 'next_to' cannot refer to @c, which has 'next_to' itself}}
@@ -503,14 +503,14 @@ batch.table @t : tensor<4xf32> group(0) next_to(@c)
 
 // -----
 
-// Tables next to each other have the same slots.
+// Tables next to each other must have the same slots.
 batch.table @h : tensor<4xf32> group(0)
 // expected-error @+1 {{'batch.table' op is in group 1, but is next to @h of group 0; only tables of one group have the same slots}}
 batch.table @t : tensor<4xf32> group(1) next_to(@h)
 
 // -----
 
-// Tables next to each other split their slots equally.
+// Tables next to each other must split their slots in the same way.
 batch.table @h : tensor<4xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 8, s mod 8, i)>)
 // expected-error @+1 {{'batch.table' op is next to @h, but splits slots differently; split the slots of both tables in the same way}}
 batch.table @t : tensor<4xf32> group(0) next_to(@h)
@@ -550,7 +550,7 @@ batch.kernel @elements(%x: f32) -> tensor<f80> {
 
 // -----
 
-// Lanes run an existing machine.
+// Lanes must run an existing machine.
 func.func @start(%lanes: !batch.lanes) {
   // expected-error @+1 {{'batch.start_lanes' op refers to unknown batch.machine @nothing}}
   batch.start_lanes %lanes @nothing
@@ -559,7 +559,7 @@ func.func @start(%lanes: !batch.lanes) {
 
 // -----
 
-// Lanes run existing blocks of a machine.
+// Lanes must run existing blocks of a machine.
 batch.machine @machine() {
   batch.block @block {
     batch.return
@@ -592,7 +592,7 @@ func.func private @f() -> (index {batch.shared = "x"})
 
 // -----
 
-// An attribute has the value that its readers expect.
+// An attribute must have a value of the kind that its readers expect.
 // expected-error @+1 {{'func.func' op 'batch.inspector' must be a unit attribute of a function}}
 func.func private @f() attributes {batch.inspector = 1 : i64}
 
@@ -625,14 +625,14 @@ rec.adt @Tree {
 
 // -----
 
-// Policies have names.
+// A policy must have one of the known names.
 // expected-error @+2 {{unknown policy 'eager'; expected 'depth', 'agenda', 'greedy' or 'fsm'}}
 // expected-error @+1 {{failed to parse Batch_PolicyAttr parameter 'kind'}}
 module attributes {batch.policy = #batch.policy<eager>} {}
 
 // -----
 
-// A result in the row of an operand has the type of the operand.
+// A result in the row of an operand must have the type of the operand.
 // expected-error @+1 {{'batch.kernel' op result #0: 'batch.in_place' must be an i64, the number of a kernel argument that is not shared and has the result's type}}
 batch.kernel @k(%x: tensor<4xf32>) -> (tensor<2xf32> {batch.in_place = 0 : i64}) {
   %y = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
@@ -653,7 +653,7 @@ func.func private @f() attributes {batch.copied_bytes = 64 : i64}
 
 // -----
 
-// A wait reads an element, with an index for each dimension of the row.
+// A wait for an element must have an index for each dimension of the row.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.await' op requires an index for each of the 2 dimensions of the row, got 1}}
   %e = batch.await %h[%i] number(0) : tensor<4x4xf32>
@@ -662,7 +662,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// A wait reads an element of a row of a supported type.
+// The row whose element a wait reads must have a supported type.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.await' op has a row of unsupported type 'tensor<?xf32>'}}
   %e = batch.await %h[%i] number(0) : tensor<?xf32>
@@ -671,7 +671,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// The table exists.
+// The table from which a wait reads must exist.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.await' op refers to unknown batch.table @t}}
   %e = batch.await %h[%i] number(0) table(@t) : tensor<4xf32>
@@ -680,7 +680,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// The table has rows of the type that is read.
+// The table from which a wait reads must have rows of the specified type.
 batch.table @t : tensor<8xf32> group(0)
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.await' op reads rows of type 'tensor<4xf32>', but table @t has rows of type 'tensor<8xf32>'}}
@@ -690,7 +690,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// At least two regions run concurrently.
+// batch.concurrent needs at least two regions.
 func.func @f(%h: !batch.handle) {
   // expected-error @+1 {{'batch.concurrent' op has fewer than two regions}}
   %a = batch.concurrent : !batch.handle {
@@ -701,7 +701,7 @@ func.func @f(%h: !batch.handle) {
 
 // -----
 
-// The regions yield values of the types of the op's results.
+// The regions must yield values of the types of the op's results.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.concurrent' op has results of types ('!batch.handle', 'index'), but its regions yield ('!batch.handle', '!batch.handle')}}
   %a, %b = batch.concurrent : !batch.handle, index {

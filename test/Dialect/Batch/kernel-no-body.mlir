@@ -1,5 +1,5 @@
 // RUN: batch-opt %s --verify-diagnostics
 
-// A kernel has a body.
+// A kernel must have a body.
 // expected-error @+1 {{'batch.kernel' op requires a body}}
 batch.kernel private @k(tensor<4xf32>)

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// Each result of the entry is in a variable.
+// Variables, not results of the machine, store the results of the entry.
 // expected-error @+1 {{'batch.machine' op must not have results; variables store the results of the entry}}
 batch.machine @m() -> i64 {
   batch.block @b {
@@ -10,7 +10,7 @@ batch.machine @m() -> i64 {
 
 // -----
 
-// A value that differs between lanes is not an argument.
+// A value that differs between lanes cannot be an argument.
 // expected-error @+1 {{'batch.machine' op argument #0 must have 'batch.shared'; values that differ between instances belong in variables}}
 batch.machine @m(%n: i64) {
   batch.block @b {
@@ -20,7 +20,7 @@ batch.machine @m(%n: i64) {
 
 // -----
 
-// A parameter of a machine has a name.
+// A parameter of a machine must have a name.
 // expected-error @+1 {{'batch.machine' op argument #0: 'batch.shared' of a function must be a string, the name of the parameter}}
 batch.machine @m(%w: tensor<4xf32> {batch.shared}) {
   batch.block @b {
@@ -30,7 +30,7 @@ batch.machine @m(%w: tensor<4xf32> {batch.shared}) {
 
 // -----
 
-// A machine has a first block.
+// A machine must have a block at which its lanes start.
 // expected-error @+1 {{'batch.machine' op requires a batch.block to start at}}
 batch.machine @m() {
   batch.variable @x : i64
@@ -43,7 +43,7 @@ batch.machine private @m()
 
 // -----
 
-// All code is in blocks.
+// All code must be in blocks.
 batch.machine @m() {
   // expected-error @+1 {{'arith.constant' op must be in a batch.block}}
   %c = arith.constant 1 : i64
@@ -54,7 +54,7 @@ batch.machine @m() {
 
 // -----
 
-// An argument of the entry is the initial value of one variable.
+// An argument of the entry can be the initial value of only one variable.
 batch.machine @m() {
   batch.variable @x : i64 argument(1)
   // expected-error @+1 {{'batch.variable' op duplicates the variable of argument #1}}
@@ -66,7 +66,7 @@ batch.machine @m() {
 
 // -----
 
-// A result of the entry is the final value of one variable.
+// A result of the entry can be the final value of only one variable.
 batch.machine @m() {
   batch.variable @x : i64 result(0)
   // expected-error @+1 {{'batch.variable' op duplicates the variable of result #0}}
@@ -98,7 +98,7 @@ batch.machine @m() {
 
 // -----
 
-// A variable is a row of an array.
+// A variable must have a type whose values can be rows of an array.
 batch.machine @m() {
   // expected-error @+1 {{'batch.variable' op must be an integer of at most 64 bits, an index, f16, bf16, f32, f64 or a nonempty static tensor of them, got 'tensor<?xf32>'}}
   batch.variable @x : tensor<?xf32>
@@ -119,13 +119,13 @@ batch.machine @m() {
 
 // -----
 
-// Variables belong to machines.
+// A variable must be in a machine.
 // expected-error @+1 {{'batch.variable' op expects parent op 'batch.machine'}}
 batch.variable @x : i64
 
 // -----
 
-// A block specifies where its lanes continue.
+// A block must specify where its lanes continue.
 batch.machine @m() {
   // expected-error @+1 {{'batch.block' op must end in batch.jump, batch.branch, batch.push_jump or batch.return}}
   batch.block @b {
@@ -135,7 +135,7 @@ batch.machine @m() {
 
 // -----
 
-// A variable belongs to the machine.
+// A block can read only variables of its machine.
 batch.machine @m() {
   batch.block @x {
     // expected-error @+1 {{'batch.top' op refers to unknown batch.variable @x}}
@@ -156,7 +156,7 @@ batch.machine @m() {
 
 // -----
 
-// Values that are read and written have the variable's type.
+// Values that are read and written must have the variable's type.
 batch.machine @m() {
   batch.variable @x : i64
   batch.block @b {
@@ -190,7 +190,7 @@ batch.machine @m(%w: tensor<4xf32> {batch.shared = "W"}) {
 
 // -----
 
-// Only variables with a stack are pushed and popped.
+// Only variables with a stack can be pushed and popped.
 batch.machine @m() {
   batch.variable @x : i64
   batch.block @b {
@@ -213,7 +213,7 @@ batch.machine @m() {
 
 // -----
 
-// Lanes continue at blocks.
+// Lanes can continue only at blocks of the machine.
 batch.machine @m() {
   batch.variable @x : i64
   batch.block @b {

@@ -20,7 +20,7 @@
 // CHECK:         %[[C:.*]] = batch.top @flag : i1
 // CHECK-NEXT:    batch.branch %[[C]], @main.1, @main.2
 
-// Each of the other terminators that blocks can have
+// Blocks with each of the other terminators
 // CHECK-LABEL: batch.block @main.1 {
 // CHECK-NEXT:    batch.push_jump @main.0 return_to(@main.2)
 // CHECK-LABEL: batch.block @main.2 {

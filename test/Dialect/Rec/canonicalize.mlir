@@ -126,7 +126,7 @@ func.func @length_of_map_of_adt(%ws: !rec.adt<@Words>, %ns: !rec.list<index>)
 }
 
 // An op that does not depend on the element is moved out of the body. A walk
-// over several lists stays, because it fails if their lengths differ.
+// over several lists is not moved, because it fails if their lengths differ.
 // LICM-LABEL: func.func @hoist
 func.func @hoist(%ns: !rec.list<index>, %n: index) {
   // LICM-NEXT: arith.muli

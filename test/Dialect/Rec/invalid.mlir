@@ -386,7 +386,7 @@ func.func @walk(%ws: !rec.adt<@Words>, %n: index) {
 
 // -----
 
-// Two fields for the rest make a tree.
+// An ADT whose variant has two fields for the rest is a tree, not a list.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)

@@ -92,7 +92,7 @@ func.func @ragged(%h: tensor<4xf32>, %hs: tensor<?x4xf32>,
   return %r : tensor<?x4xf32>
 }
 
-// Several results may be in parentheses; cases come in any order.
+// Several results may be in parentheses; cases may be in any order.
 // CHECK-LABEL: func.func @match
 func.func @match(%t: !rec.adt<@Tree>, %h: tensor<4xf32>)
     -> (tensor<4xf32>, index) {
@@ -190,7 +190,7 @@ rec.adt @Rows {
   rec.variant @row(row: tensor<4xf32>, rest: !rec.adt<@Rows>)
 }
 
-// The variants and fields of a list-shaped ADT come in any order. The types of
+// The variants and fields of a list-shaped ADT may be in any order. The types of
 // elements must be written if the types of the lists do not determine them. Otherwise,
 // they are optional.
 // CHECK-LABEL: func.func @list_shaped

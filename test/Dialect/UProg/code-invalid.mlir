@@ -38,7 +38,7 @@ func.func private @f() attributes {uprog.code = #uprog.code<stages = 2, task_scr
 
 // -----
 
-// A dictionary, the former form, is an error.
+// A dictionary, which was the syntax of earlier versions, is an error.
 // expected-error @+1 {{'uprog.code' must be a #uprog.code attribute on a function or a uprog.operator}}
 func.func private @f() attributes {uprog.code = {stages = 1 : i64}}
 

@@ -199,7 +199,7 @@ uprog.program @p(%i: index) level(device) {
 
 // -----
 
-// Results of several tasks are slices of a tensor for the maximum number of tasks.
+// Results of several tasks must be slices of a tensor for the maximum number of tasks.
 batch.kernel @k(%n: index) -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// An operator starts with the number of tasks.
+// The first argument of an operator must be the number of tasks.
 // expected-error @+1 {{'uprog.operator' op the first argument must be the number of tasks, an index}}
 uprog.operator @k.rows() {
   uprog.yield
@@ -15,7 +15,7 @@ uprog.operator @k.rows(%n: i64) {
 
 // -----
 
-// Results have a row per task.
+// Results must have a row per task.
 // expected-error @+1 {{'uprog.operator' op result #0 must have rows, tensor<?x...>, got 'tensor<4xf32>'}}
 uprog.operator @k.rows(%n: index, %w: tensor<4xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<4xf32> {
@@ -31,13 +31,13 @@ uprog.operator @k.rows(%n: index) -> index {
 
 // -----
 
-// An operator has a body.
+// An operator must have a body.
 // expected-error @+1 {{'uprog.operator' op requires a body}}
 uprog.operator private @k.rows(index)
 
 // -----
 
-// Bodies end in the yield of this dialect.
+// Bodies must end in the yield of this dialect.
 // expected-error @+1 {{'uprog.operator' op must end in uprog.yield}}
 uprog.operator @k.rows(%n: index) {
   llvm.unreachable
@@ -52,7 +52,7 @@ uprog.program @p() level(device) {
 
 // -----
 
-// The yield has the types of the results.
+// The operands of the yield must have the types of the results.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x8xf32> {
   // expected-error @+1 {{'uprog.yield' op operand types differ from the result types of "k.rows"}}
   uprog.yield %x : tensor<?x4xf32>
@@ -67,7 +67,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// A program has no results.
+// A program cannot have results.
 // expected-error @+1 {{'uprog.program' op must not have results}}
 uprog.program @p(%n: index) -> index level(device) {
   uprog.yield %n : index
@@ -75,7 +75,7 @@ uprog.program @p(%n: index) -> index level(device) {
 
 // -----
 
-// Levels have names.
+// A level must have one of the known names.
 // expected-error @+1 {{unknown level 'warp'; expected block, cluster or device}}
 uprog.program @p() level(warp) {
   uprog.yield
@@ -111,7 +111,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 
 // -----
 
-// The first argument of a loop's body is its counter.
+// The first argument of a loop's body must be the counter of the loop.
 uprog.program @p(%n: index) level(device) {
   // expected-error @+1 {{'uprog.for' op body must have an index as its first argument}}
   "uprog.for"(%n, %n) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> ({
@@ -133,7 +133,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// A loop yields all values that it carries.
+// A loop must yield all values that it carries.
 uprog.program @p(%n: index) level(device) {
   // expected-error @+2 {{'uprog.for' op along control flow edge from Operation uprog.yield to Region #0: region branch point has 0 operands, but region successor needs 1 inputs}}
   // expected-note @+1 {{region branch point}}
@@ -144,7 +144,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// Yielded values have the types of the carried values.
+// Yielded values must have the types of the carried values.
 uprog.program @p(%n: index) level(device) {
   // expected-error @+1 {{'uprog.for' op 0-th region iter_arg and 0-th yielded value have different type: 'index' != 'i1'}}
   %sum = uprog.for %i = %n to %n iter(%a = %n) : index {
@@ -156,7 +156,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// Tensors are in rows, and control passes numbers.
+// Control can pass numbers and rows, but not tensors.
 uprog.program @p(%n: index, %x: tensor<4xf32>) level(device) {
   // expected-error @+1 {{'uprog.for' op operand #2 must be variadic of number, row, step or value of an ADT, but got 'tensor<4xf32>'}}
   %y = uprog.for %i = %n to %n iter(%a = %x) : tensor<4xf32> {
@@ -167,7 +167,7 @@ uprog.program @p(%n: index, %x: tensor<4xf32>) level(device) {
 
 // -----
 
-// A selector selects one region.
+// A branch must not have two cases for the same selector.
 uprog.program @p(%n: index) level(device) {
   // expected-error @+1 {{'uprog.branch' op has duplicate case 1}}
   uprog.branch %n
@@ -191,7 +191,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// A branch with results has results for each selector.
+// A branch with results must have results for each selector.
 uprog.program @p(%n: index) level(device) {
   // expected-error @+1 {{'uprog.branch' op has results, so it requires a default region for selectors without a case}}
   %m = uprog.branch %n -> index
@@ -203,7 +203,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// All cases yield the results.
+// All cases must yield the results.
 uprog.program @p(%n: index) level(device) {
   // expected-error @+1 {{'uprog.branch' op along control flow edge from Operation uprog.yield to parent: region branch point has 0 operands, but region successor needs 1 inputs}}
   %m = uprog.branch %n -> index
@@ -219,7 +219,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// A program has units of its level and of lower levels.
+// The level of a barrier must be the level of the program or a lower level.
 uprog.program @p() level(block) {
   // expected-error @+1 {{'uprog.barrier' op has level device, but the units of the device do not run this block-level program together; use level block or below}}
   uprog.barrier device
@@ -228,7 +228,7 @@ uprog.program @p() level(block) {
 
 // -----
 
-// A loop has a condition.
+// A loop must have a condition.
 uprog.program @p(%n: index) level(block) {
   // expected-error @+1 {{'uprog.while' op first region must end in uprog.condition}}
   uprog.while {
@@ -253,7 +253,7 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // -----
 
-// The condition passes the arguments of the body.
+// The condition must pass the arguments of the body.
 uprog.program @p(%n: index, %c: i1) level(block) {
   // expected-error @+1 {{'uprog.while' op along control flow edge from Operation uprog.condition to Region #1: region branch point has 1 operands, but region successor needs 0 inputs}}
   uprog.while {
@@ -267,7 +267,7 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // -----
 
-// The body yields the arguments of the first region.
+// The body must yield the arguments of the first region.
 uprog.program @p(%n: index, %c: i1) level(block) {
   // expected-error @+1 {{'uprog.while' op different number of region iter_args and yielded values: 0 != 1}}
   uprog.while {
@@ -294,7 +294,7 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // -----
 
-// A loop does not return tensors.
+// A loop cannot return tensors.
 uprog.program @p(%x: tensor<4xf32>, %c: i1) level(block) {
   // expected-error @+1 {{'uprog.while' op result #0 must be variadic of number, row, step or value of an ADT, but got 'tensor<4xf32>'}}
   uprog.while {
@@ -308,7 +308,7 @@ uprog.program @p(%x: tensor<4xf32>, %c: i1) level(block) {
 
 // -----
 
-// A reference names a program and passes its arguments.
+// A reference must name a program and pass its arguments.
 uprog.program @p(%n: index) level(block) {
   // expected-error @+1 {{'uprog.ref' op refers to unknown uprog.program @q}}
   uprog.ref @q(%n) : index
@@ -325,7 +325,7 @@ uprog.program @p(%n: index) level(block) {
 
 // -----
 
-// All units of the referenced program run it.
+// A reference must be in a program that all units of the referenced program run.
 uprog.program @q() level(cluster) {
   uprog.yield
 }
@@ -337,7 +337,7 @@ uprog.program @p() level(block) {
 
 // -----
 
-// An operator takes a step for its operands.
+// A run of an operator must pass the operands as a step.
 uprog.operator @k.rows(%n: index) {
   uprog.yield
 }
@@ -360,7 +360,7 @@ uprog.program @p(%n: index, %step: !uprog.step) level(device) {
 
 // -----
 
-// A program takes its arguments, of which the first is the number of the task.
+// A run of a program must pass the arguments after the task number, but no step.
 uprog.program @q(%task: index) level(block) {
   uprog.yield
 }
@@ -383,7 +383,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// Units of the higher level cannot share a program that they run together.
+// Units cannot distribute tasks of a program of their own level.
 uprog.program @q(%task: index) level(cluster) {
   uprog.yield
 }
@@ -395,7 +395,7 @@ uprog.program @p(%n: index) level(cluster) {
 
 // -----
 
-// The body of a list ends in a condition for a number.
+// The body of uprog.compact must end in a condition with at most one value, an index.
 uprog.program @p(%n: index, %list: memref<?xi32>) level(block) {
   // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition with at most one value, an index}}
   %count = uprog.compact %i < %n into %list : memref<?xi32> {
@@ -416,7 +416,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
 
 // -----
 
-// The memory of a list has space for numbers.
+// The memory of a list must have elements of type i32.
 uprog.program @p(%n: index, %list: memref<?xf32>, %c: i1) level(block) {
   // expected-error @+1 {{'uprog.compact' op operand #1 must be 1D memref of 32-bit signless integer values, but got 'memref<?xf32>'}}
   %count = uprog.compact %i < %n into %list : memref<?xf32> {
@@ -437,7 +437,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
 
 // -----
 
-// Keys are i64s.
+// Keys must be of type i64.
 uprog.program @p(%n: index) level(block) {
   // expected-error @+1 {{'uprog.reduce' op body must end in a uprog.yield of one or more i64 keys}}
   uprog.reduce min %i < %n {
@@ -458,7 +458,7 @@ uprog.program @p(%n: index) level(block) {
 
 // -----
 
-// A search for keys has no effects.
+// A search for keys must have no effects.
 uprog.program @p(%n: index, %lanes: !batch.lanes) level(block) {
   // expected-error @+1 {{'uprog.reduce' op body must have no effects except reads, because several threads may run it for the same number}}
   %key, %which = uprog.reduce min %i < %n {
@@ -481,13 +481,13 @@ uprog.program @p(%n: index, %k: i64) level(block) {
 
 // -----
 
-// Only attributes of the dialect have its prefix.
+// Only attributes of the dialect may have its prefix.
 // expected-error @+1 {{'func.func' op attribute 'uprog.depth' is not supported on operations}}
 func.func private @f() attributes {uprog.depth}
 
 // -----
 
-// An inserted tensor has the same element type.
+// An inserted tensor must have the element type of the destination.
 uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x4xf64> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
   // expected-error @+1 {{expects rows of static shape and equal element types}}
@@ -497,7 +497,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.
 
 // -----
 
-// Each dimension of a row has an offset.
+// Each dimension of a row must have an offset.
 uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
   // expected-error @+1 {{requires an offset, a size and a stride for each dimension of a row}}
@@ -507,7 +507,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.
 
 // -----
 
-// A slice is within the row.
+// A slice must be within the row.
 uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
   // expected-error @+1 {{inserts outside of the row}}
@@ -517,7 +517,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.
 
 // -----
 
-// Only unit dimensions are omitted.
+// Only dimensions of size 1 may be omitted.
 uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
   // expected-error @+1 {{shape of source rows does not match 'sizes'}}
@@ -527,7 +527,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.
 
 // -----
 
-// The extents of the source are the sizes.
+// The extents of the source must be the sizes of the slice.
 uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
   // expected-error @+1 {{shape of source rows does not match 'sizes'}}

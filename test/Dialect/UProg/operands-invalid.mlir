@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// Scalars are batched too.
+// A scalar must also be a tensor with an element per task.
 // expected-error @+1 {{'uprog.operator' op argument #1 must be a ranked tensor}}
 uprog.operator @k.rows(%n: index, %i: index {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
@@ -8,7 +8,7 @@ uprog.operator @k.rows(%n: index, %i: index {uprog.operand = #uprog.operand<scal
 
 // -----
 
-// Each operand has an attribute for how it is read.
+// Each operand must have an attribute that specifies how it is read.
 // expected-error @+1 {{'uprog.operator' op argument #2 requires 'uprog.operand', which specifies how it is read}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
                        %y: tensor<?x4xf32>) {
@@ -17,7 +17,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// The number of tasks is not an operand.
+// The number of tasks must not be an operand.
 // expected-error @+1 {{'uprog.operator' op the first argument must be the number of tasks, an index}}
 uprog.operator @k.rows(%n: index {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
@@ -25,7 +25,7 @@ uprog.operator @k.rows(%n: index {uprog.operand = #uprog.operand<scalar>}) {
 
 // -----
 
-// An operand that is not shared has rows.
+// An operand that is not shared must have rows.
 // expected-error @+1 {{'uprog.operator' op argument #2 must be shared or have rows, tensor<?x...>, got 'tensor<4xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
                        %w: tensor<4xf32> {uprog.operand = #uprog.operand<gather>}) {
@@ -34,7 +34,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// An operand with rows has a dimension.
+// An operand with rows must have a dimension for the rows.
 // expected-error @+1 {{'uprog.operator' op argument #1 must be shared or have rows, tensor<?x...>, got 'tensor<f32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<f32> {uprog.operand = #uprog.operand<rows>}) {
   uprog.yield
@@ -42,7 +42,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<f32> {uprog.operand = #uprog.operan
 
 // -----
 
-// Scalars have no other dimension.
+// Scalars must have no dimension other than the dimension of tasks.
 // expected-error @+1 {{'uprog.operator' op argument #1 must be a scalar per task of type tensor<?xT>, got 'tensor<?x1xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x1xf32> {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
@@ -50,7 +50,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x1xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// Each task has a scalar.
+// There must be a scalar for each task.
 // expected-error @+1 {{'uprog.operator' op argument #1 must be a scalar per task of type tensor<?xT>, got 'tensor<4xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<4xf32> {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
@@ -58,7 +58,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<4xf32> {uprog.operand = #uprog.oper
 
 // -----
 
-// Offsets are indices.
+// Offsets must be of type index.
 // expected-error @+1 {{'uprog.operator' op argument #2 must be offsets of type tensor<?xindex>, got 'tensor<?xi64>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
                        %o: tensor<?xi64> {uprog.operand = #uprog.operand<offsets(0)>}) {
@@ -67,7 +67,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// Offsets have one dimension.
+// Offsets must have one dimension.
 // expected-error @+1 {{'uprog.operator' op argument #2 must be offsets of type tensor<?xindex>, got 'tensor<?x1xindex>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
                        %o: tensor<?x1xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
@@ -76,7 +76,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// A ragged domain has offsets.
+// A ragged domain must have offsets.
 // expected-error @+1 {{'uprog.operator' op argument #1 has rows of ragged domain 1, but no argument has its offsets}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(1)>},
                        %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
@@ -86,7 +86,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// A ragged domain has offsets only once.
+// A ragged domain must not have offsets more than once.
 // expected-error @+1 {{'uprog.operator' op argument #3 has the offsets of ragged domain 0, but another argument already has them}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
                        %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>},
@@ -96,7 +96,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// A ragged domain has rows.
+// A ragged domain must have rows.
 // expected-error @+1 {{'uprog.operator' op argument #1 has offsets of ragged domain 0, but no argument has its rows}}
 uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
   uprog.yield
@@ -104,7 +104,7 @@ uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.operand = #uprog.op
 
 // -----
 
-// A layout has the dimensions of the rows.
+// A layout must have a dimension for the slot and the dimensions of a row.
 // expected-error @+1 {{'uprog.operator' op argument #1 requires a layout with 3 dimensions, the slot and the dimensions of a row, got 2}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32>
                            {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
@@ -121,7 +121,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32> {uprog.operand = #uprog
 
 // -----
 
-// The rows of a layout have a known shape.
+// The rows of a layout must have a known shape.
 // expected-error @+1 {{'uprog.operator' op argument #1 has a layout, which is not supported for rows of 'tensor<?x?xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x?xf32> {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
   uprog.yield
@@ -129,7 +129,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x?xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// Elements of a layout have a known size.
+// Elements of a layout must have a known size.
 // expected-error @+1 {{'uprog.operator' op argument #1 has a layout, which is not supported for rows of 'tensor<?x8xcomplex<f32>>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
                            {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
@@ -138,7 +138,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
 
 // -----
 
-// Parameters and domains have numbers, and other operands have none.
+// Kinds `shared` and `offsets` require a number, and other kinds must not have one.
 // expected-error @+1 {{'shared' and 'offsets' require a number; other kinds do not take one}}
 #operand = #uprog.operand<shared>
 
@@ -149,7 +149,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
 
 // -----
 
-// Only rows are stored in a table.
+// Only operands with rows may have attributes of a table.
 // expected-error @+1 {{'shared' does not take 'ragged', 'layout' or 'block_bytes'}}
 #operand = #uprog.operand<shared(0) layout((s, i) -> (s, i))>
 
@@ -165,7 +165,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
 
 // -----
 
-// A layout has no symbols.
+// A layout must have no symbols.
 // expected-error @+1 {{a layout must have no symbols}}
 #operand = #uprog.operand<gather layout((s, i)[n] -> (s + n, i))>
 
@@ -181,13 +181,13 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
 
 // -----
 
-// The position of a result is among its siblings.
+// The position of a result must be less than its number of siblings.
 // expected-error @+1 {{'position' must be at least 0 and less than 'siblings', got 2 and 2}}
 #result = #uprog.result<siblings = 2, position = 2>
 
 // -----
 
-// Only attributes of the dialect have its prefix.
+// Only attributes that the dialect defines may have its prefix.
 // expected-error @+1 {{'uprog.operator' op argument #1: attribute 'uprog.read' is not supported on arguments; use 'uprog.operand' for operands of an operator}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.read = "gather"}) {
   uprog.yield
@@ -203,7 +203,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// An attribute has a value of the kind that its readers expect.
+// An attribute must have a value of the kind that its readers expect.
 // expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.operand' must be a #uprog.operand attribute on an argument of a uprog.operator}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = "gather"}) {
   uprog.yield
@@ -219,7 +219,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// An attribute is only on the ops where its readers expect it.
+// An attribute must be on an op where its readers expect it.
 // expected-error @+1 {{'func.func' op argument #0: 'uprog.operand' must be a #uprog.operand attribute on an argument of a uprog.operator}}
 func.func private @f(tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
 
@@ -230,7 +230,7 @@ func.func private @f() -> (tensor<?x4xf32> {uprog.result = #uprog.result<>})
 
 // -----
 
-// An operator belongs to a kernel, if the kernel exists.
+// If the symbol to which an operator refers exists, it must be a kernel.
 batch.table @k : tensor<4xf32> group(0)
 // expected-error @+1 {{'uprog.operator' op refers to @k, which is not a kernel}}
 uprog.operator @k.rows of @k(%n: index) {
@@ -239,7 +239,7 @@ uprog.operator @k.rows of @k(%n: index) {
 
 // -----
 
-// The operator has the operands of the kernel.
+// The operator must have the operands of the kernel.
 batch.kernel @k(%x: tensor<?x4xf32>) {
   batch.yield
 }
@@ -252,7 +252,7 @@ uprog.operator @k.rows of @k(%n: index, %x: tensor<?x4xf32> {uprog.operand = #up
 
 // -----
 
-// The operator has the results of the kernel.
+// The operator must have the results of the kernel.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s | batch-opt | FileCheck %s
 // RUN: batch-opt %s --mlir-print-op-generic | batch-opt | FileCheck %s
 
-// An operator has the number of tasks first, then operands, each with an
-// attribute for how it is read.
+// The arguments of an operator are the number of tasks, followed by the operands. An
+// attribute of each operand specifies how the operand is read.
 // CHECK:      uprog.operator @cell.rows of @cell
 // CHECK-SAME:   (%{{.*}}: index, %[[H:.*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
 // CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows>},
@@ -44,7 +44,7 @@ uprog.operator @table.rows(
   uprog.yield %x, %x, %x, %x : tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>
 }
 
-// An operator without results, of a missing kernel. A parameter may have any shape.
+// An operator without results, whose kernel does not exist. A parameter may have any shape.
 // CHECK:      uprog.operator private @nothing.rows of @nothing
 // CHECK-SAME:   (%{{.*}}: index, %{{.*}}: tensor<f32> {uprog.operand = #uprog.operand<shared(0)>}) attributes {mark} {
 // CHECK-NEXT:   uprog.yield{{$}}
@@ -99,7 +99,7 @@ uprog.program @empty(%n: index) level(block) {
   uprog.yield
 }
 
-// Control passes numbers.
+// Control flow can pass numbers.
 // CHECK-LABEL: uprog.program @numbers(
 // CHECK-SAME:    %[[N:.*]]: index, %[[ONE:.*]]: index, %[[X:.*]]: f32, %[[STEP:.*]]: !uprog.step) level(block) {
 uprog.program @numbers(%n: index, %one: index, %x: f32, %step: !uprog.step) level(block) {

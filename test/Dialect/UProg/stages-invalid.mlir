@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// Stages are made for a target.
+// An operator with stages must specify their target.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   // expected-error @+1 {{is in an operator without 'uprog.staging'; run uprog-stage-operators}}
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32>) {
@@ -11,7 +11,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// All ops of the operator are in stages.
+// All ops of an operator with stages must be in stages.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{is in an operator with stages, but outside of them; move it into a uprog.stage}}
@@ -21,7 +21,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// Yielded values are results of stages.
+// Yielded values must be results of stages.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{yields a value that is not a result of a stage}}
@@ -41,7 +41,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// Rows are those of operands.
+// The values in `reads` must be operands of the operator.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32> scratch 0) {
@@ -56,7 +56,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// Rows belong to the same tasks or domain.
+// The values in `reads` must have the rows of the stage.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
                        %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>},
                        %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
@@ -103,7 +103,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// Each result has an offset in scratch memory, or -1.
+// Each result must have an offset in scratch memory, or -1.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{has 1 offsets for 2 results}}
@@ -116,7 +116,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// A value that the operator yields is read from the operator's result.
+// A value that the operator yields must not be in scratch memory.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{result #0 is yielded by the operator, so it must not be in scratch memory}}
@@ -128,7 +128,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// All other values have a place.
+// A value that the operator does not yield must be in scratch memory.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{result #1 is not stored: the operator does not yield it, and it is not in scratch memory}}
@@ -140,7 +140,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// A reduction has an attribute for how it runs.
+// A reduction must have an attribute that specifies how it runs.
 #all = affine_map<(r, i) -> (r, i)>
 #one = affine_map<(r, i) -> (r)>
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32>
@@ -481,7 +481,7 @@ func.func private @f() attributes {a = #uprog.gathered<left = 0, panels = <param
 
 // -----
 
-// All threads of a block reach the barrier of its stage.
+// All threads of a block must reach the barrier of the stage.
 func.func private @k.rows.stage0(%some: i1) {
   scf.if %some {
     // expected-error @+1 {{must be in the function of a stage, outside of its branches and loops, so that all threads reach it}}

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// Units that take another path would wait forever. Each thread block has its own
+// Units would wait forever for units that take another path. Each thread block has its own
 // lanes, so a barrier of all blocks cannot depend on them.
 // expected-note @+1 {{argument #0 of @p is not uniform: each block has its own lanes}}
 uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
@@ -36,7 +36,7 @@ uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
 
 // -----
 
-// Results of other ops may be non-uniform.
+// Results of ops of dialects other than arith, batch, math and uprog may be non-uniform.
 uprog.program @p(%n: index) level(device) {
   // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal on all units of the block}}
   %x = gpu.block_id x
@@ -101,8 +101,8 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// A value that a loop carries is non-uniform if its body yields such a value,
-// even if this takes an iteration or two.
+// A value that a loop carries is non-uniform if the body yields a non-uniform value,
+// even if the value is non-uniform only after an iteration or two.
 uprog.program @p(%n: index) level(device) {
   %last:2 = uprog.for %i = %n to %n iter(%a = %n, %b = %n) : index, index {
     // expected-note @+1 {{'uprog.for' depends on a value that may differ between units}}
@@ -164,7 +164,7 @@ uprog.program @p(%n: index, %one: index) level(device) {
 
 // -----
 
-// If units are missing, tasks of an operator do not run.
+// If some units do not reach a run, tasks of the operator do not run.
 uprog.operator @k.rows(%n: index) {
   uprog.yield
 }
@@ -195,7 +195,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
 
 // -----
 
-// A reference runs under the control around it.
+// A referenced program runs under the control flow around the reference.
 uprog.program @wait() level(device) {
   // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the device}}
   uprog.barrier device
@@ -240,7 +240,7 @@ uprog.program @q(%k: index) level(device) {
 
 // -----
 
-// The same holds if a program refers to itself.
+// A reference of a program to itself also passes non-uniform operands.
 uprog.program @p(%n: index) level(device) {
   // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %n
@@ -256,7 +256,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// All units that share the tasks of a program reach the run.
+// All units that share the tasks of a program must reach the run.
 uprog.program @q(%task: index) level(block) {
   uprog.yield
 }
@@ -273,7 +273,7 @@ uprog.program @p(%n: index) level(cluster) {
 
 // -----
 
-// The operands are equal on the units that run a task.
+// The operands must be equal on the units that run a task.
 uprog.program @q(%task: index, %k: index) level(block) {
   uprog.branch %task
   case 0 {

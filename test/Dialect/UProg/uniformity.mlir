@@ -97,7 +97,7 @@ uprog.program @tasks(%plan: !batch.plan) level(device) {
   uprog.yield
 }
 
-// Values that units read from an instance that they run together are uniform.
+// If units run an instance together, values that they read from it are uniform.
 uprog.buffer @c : tensor<i1> copies(1)
 uprog.program @per_unit(%i: index) level(block) {
   %c = uprog.row @c

@@ -1,5 +1,5 @@
 """outputs.py FOLDER MODEL INPUTS LARGE: tests where the tools write, and their errors if they
-cannot. Prints failures."""
+cannot write. Prints failures."""
 
 import os
 import resource
@@ -40,7 +40,7 @@ for writes in (COMPILE + ["-o", "%s"], OPT + ["-o", "%s"], RUN + ["--outputs=%s"
         return run([word.replace("%s", name) for word in writes],
                    stdout=subprocess.DEVNULL)
 
-    # A link remains, and its target is replaced, relative to the link.
+    # A link remains. Its target, which is relative to the link, is replaced.
     os.makedirs("inner")
     open("inner/target", "w").close()
     os.symlink("inner/link", "first")

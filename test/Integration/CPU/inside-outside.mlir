@@ -32,7 +32,7 @@ module attributes {batch.sizes = {H = 16 : index}} {
     rec.variant @leaf(word: index)
     rec.variant @node(kids: !trees)
   }
-  // Results of the way up for the way down.
+  // Results of the walk up, which the walk down reads.
   rec.adt @Inside {
     rec.variant @leaf(h: !vec)
     rec.variant @node(kids: !insides, h: !vec)

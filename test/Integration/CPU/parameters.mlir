@@ -1,7 +1,7 @@
 // REQUIRES: batch-run
 // RUN: batch-run %s --params=random:0 --inputs=%S/Inputs/parameters.jsonl --batch=4 --check-unbatched --json | FileCheck %s
 
-// Calls are different if they differ in a constant, in a value computed from
+// Calls are not merged if they differ in a constant, in a value computed from
 // constants, or in a tensor computed only from parameters. This holds for
 // batched and unbatched runs.
 

@@ -1,8 +1,8 @@
 // REQUIRES: batch-run
 // RUN: batch-opt %s --batch-link-library --batch-inline-helpers --batch-outline-kernels | FileCheck %s
 
-// Tensors of draws. The index of an element is its counter. One kernel computes the tensors, in
-// vectors. check_random.py computes the expected numbers (random.mlir).
+// Tensors of random numbers. The index of an element is its counter. One kernel computes the
+// tensors, in vectors. check_random.py computes the expected numbers (random.mlir).
 // CHECK:     batch.kernel
 // CHECK:       linalg.generic
 // CHECK-NOT:     call

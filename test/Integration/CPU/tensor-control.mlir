@@ -9,8 +9,8 @@ func.func private @norm(%x: !vec) -> f64 {
   %n = tensor.extract %d[] : tensor<f64>
   return %n : f64
 }
-// Splits until the norm is small. Returns the sum of the pieces and their
-// number.
+// Splits a vector until the norm is small. Returns the sum of the pieces and
+// their number.
 func.func private @split(%x: !vec, %w: !vec, %depth: i64) -> (!vec, i64) {
   %n = func.call @norm(%x) : (!vec) -> f64
   %limit = arith.constant 1.0 : f64
@@ -18,7 +18,7 @@ func.func private @split(%x: !vec, %w: !vec, %depth: i64) -> (!vec, i64) {
   %y, %c = scf.if %small -> (!vec, i64) {
     %one = arith.constant 1 : i64
     %e = math.exp %x : !vec
-    // The result consists of pieces.
+    // The result is assembled from pieces.
     %first = tensor.extract_slice %x[0] [1] [1] : !vec to tensor<f64>
     %double = arith.addf %first, %first : tensor<f64>
     %e3 = tensor.insert_slice %first into %e[3] [1] [1] : tensor<f64> into !vec
@@ -45,7 +45,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %rounds: index {batch.name = "round
   %none = arith.constant 0 : i64
   %limit = arith.constant 0.5 : f64
   %r:2 = scf.for %i = %zero to %rounds step %one iter_args(%v = %x, %t = %none) -> (!vec, i64) {
-    // Halves until the result is small.
+    // Shrinks a vector until its norm is small.
     %h = scf.while (%u = %v) : (!vec) -> !vec {
       %n = func.call @norm(%u) : (!vec) -> f64
       %c = arith.cmpf ogt, %n, %limit : f64

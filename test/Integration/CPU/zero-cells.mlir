@@ -17,7 +17,7 @@
 // RUN: batch-run %s --params=%t.inf --inputs=%inputs/trees.txt --batch=4 --check-unbatched --outputs=%t.folded
 // RUN: cmp %t.plain %t.folded
 
-// Leaves run the cell on zeros. The product with them moves out of the leaf's
+// Leaves run the cell on zeros. The product with zeros moves out of the leaf's
 // kernel: it is computed once per mini-batch. With finite values it disappears.
 
 // PLAIN: "tasks": 214,

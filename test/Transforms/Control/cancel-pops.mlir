@@ -6,7 +6,7 @@ batch.machine @pairs() {
   batch.variable @y : i64 stack
   batch.variable @r : i64 result(0)
 
-  // A pop and a push of a value update the top.
+  // A pop that is followed by a push of a value becomes an update of the top.
   // CHECK-LABEL: batch.block @update {
   // CHECK-NEXT:    %[[R:.*]] = batch.top @r : i64
   // CHECK-NEXT:    batch.set @x, %[[R]] : i64
@@ -18,7 +18,7 @@ batch.machine @pairs() {
     batch.jump @save
   }
 
-  // A row that is saved again remains saved, because no op reads the top in between.
+  // A row that is popped and saved again stays saved, because no op reads the top in between.
   // CHECK-LABEL: batch.block @save {
   // CHECK-NEXT:    batch.push_jump
   batch.block @save {
@@ -27,7 +27,7 @@ batch.machine @pairs() {
     batch.push_jump @callee return_to(@read)
   }
 
-  // Variables that are read or written in between are popped.
+  // Variables that are read or written between a pop and a push are popped.
   // CHECK-LABEL: batch.block @read {
   // CHECK-NEXT:    batch.pop @x
   // CHECK-NEXT:    batch.pop @y
@@ -46,7 +46,7 @@ batch.machine @pairs() {
     batch.push_jump @callee return_to(@argument)
   }
 
-  // A copy that the callee reads remains.
+  // The callee reads the copy that the push makes, so the pop and the push remain.
   // CHECK-LABEL: batch.block @argument {
   // CHECK-NEXT:    batch.pop @x
   // CHECK-NEXT:    batch.push @x{{$}}
@@ -57,7 +57,7 @@ batch.machine @pairs() {
     batch.push_jump @callee return_to(@end)
   }
 
-  // The second of two pops has a push, so the first one remains.
+  // Only the second of two pops is combined with the push, so the first one remains.
   // CHECK-LABEL: batch.block @end {
   // CHECK-NEXT:    batch.pop @x
   // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0 : i64

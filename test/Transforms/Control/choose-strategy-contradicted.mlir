@@ -6,8 +6,8 @@
 
 // MACHINE: error: the entry has strategy 'lockstep', but strategy 'none' is requested
 
-// The strategy in the source, or the one of an existing machine, has to be the
-// requested one.
+// The requested strategy must be the strategy in the source, or that of an existing
+// machine.
 // CHECK: choose-strategy-contradicted.mlir:[[#@LINE+2]]:1: error: the entry has strategy 'lockstep', but strategy 'none' is requested
 // expected-error @+1 {{the entry has strategy 'lockstep', but strategy 'none' is requested; omit the option or the attribute}}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>

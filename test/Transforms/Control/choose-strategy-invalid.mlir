@@ -30,7 +30,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
 
 // -----
 
-// A call that control does not follow is an error.
+// A call in the body of a tensor op is an error.
 rec.adt @Nat {
   rec.variant @zero(word: index)
 }

@@ -89,7 +89,7 @@ func.func @branch(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry}
 
 // -----
 
-// A program that recurs over numbers waits or runs in lock step. This one computes
+// A program that recurs over numbers waits or runs in lock step. This program computes
 // little.
 // REMARK: [[#@LINE+24]]:8: remark: {{.*}}strategy 'lockstep': control flow depends on a tensor here, and an instance computes 96 operations between two waits, fewer than
 // REMARK: [[#@LINE+19]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' does not support this call
@@ -128,8 +128,8 @@ func.func @lanes(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} 
 
 // -----
 
-// This one computes much: 2 * 2048 * 2048 operations in the product, and 2 *
-// 2048.
+// This program has many operations: 2 * 2048 * 2048 in the product, and 2 * 2048
+// in elementwise ops.
 // REMARK: [[#@LINE+29]]:10: remark: {{.*}}strategy 'lazy': control flow depends on a tensor here, and an instance computes 8392704 operations between two waits, at least
 // REMARK: [[#@LINE+23]]:14: remark: {{.*}}strategy 'replicate' is not legal
 // REMARK-NOT: is not legal
@@ -279,7 +279,7 @@ rec.adt @Nat {
   rec.variant @zero(word: index)
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
-// No strategy is legal. A warning reports the place, and an attribute of the
+// No strategy is legal. A warning reports the obstacle, and an attribute of the
 // entry stores it.
 // CHECK-LABEL: func.func @alone
 // CHECK-SAME:    batch.not_batched = "{{.*}}choose-strategy.mlir:{{[0-9]+}}:8: control flow depends on a tensor here
@@ -327,7 +327,7 @@ func.func @layers(%n: index, %W: !mat {batch.shared = "W"}) -> !vec attributes {
 
 // -----
 
-// Loops over tensors of few elements: each worker runs instances by itself.
+// For a program with loops over tensors of few elements, each worker runs instances by itself.
 // REMARK: [[#@LINE+7]]:1: remark: {{.*}}strategy 'replicate', with one worker per instance: no tensor of an instance has more than 16 elements, so each worker runs its instances in registers
 // GPU: [[#@LINE+10]]:10: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here
 // CHECK-LABEL: func.func @few
@@ -352,7 +352,7 @@ func.func @few(%x: tensor<16xf32>) -> tensor<16xf32> attributes {batch.entry} {
 
 // -----
 
-// An element may decide in a later round of a loop.
+// Control can depend on an element that an earlier round of the loop computed.
 // REMARK: [[#@LINE+12]]:10: remark: {{.*}}control flow reads this element; every unit reads it after it is computed
 // LAZY: [[#@LINE+11]]:10: remark: {{.*}}control flow reads this element; the instance waits for a flush that computes it
 // CHECK-LABEL: func.func @later

@@ -13,7 +13,7 @@ batch.kernel @cell(%x: tensor<1xf32>) -> tensor<1xf32> {
   batch.yield %x : tensor<1xf32>
 }
 
-// @grow waits for its own row, so its calls may be branches.
+// @grow waits for its own row, so calls to @grow may be branches.
 func.func private @grow(%h: !batch.handle, %i: index) -> f32 {
   %t = batch.record @cell(%h) depth(%i) : (!batch.handle) -> !batch.handle
   %e = batch.await %t[%i] number(0) table(@t) : tensor<1xf32>
@@ -98,8 +98,8 @@ func.func private @step(%h: !batch.handle, %i: index) -> index {
   return %j : index
 }
 
-// A pattern that is neither series nor parallel: a and b, then c (of a) and d
-// (of both)
+// A pattern that is neither series nor parallel: a and b, then c, which needs a,
+// and d, which needs both
 // CHECK-LABEL: func.func @crossed
 // CHECK:         %[[R:.*]]:2 = batch.concurrent : index, index {
 // CHECK:         %[[S:.*]] = arith.addi %[[R]]#0, %[[R]]#1
@@ -116,7 +116,7 @@ func.func @crossed(%x: !batch.handle, %i: index) -> (index, index) {
   return %c, %d : index, index
 }
 
-// Only the first of two reads of a row waits, so it comes before both branches.
+// Only the first of two reads of a row waits, so the first read comes before both branches.
 // CHECK-LABEL: func.func @reads
 // CHECK:         %[[A:.*]] = batch.await %arg0[%arg1]
 // CHECK-NEXT:    batch.concurrent : f32, f32 {
@@ -145,8 +145,8 @@ func.func @reads(%x: !batch.handle, %i: index, %j: index, %f: f32, %c: i1) -> (f
   return %l, %r : f32, f32
 }
 
-// A read is not a branch: its tasks run while the calls wait. Calls that do not
-// wait, or that depend on each other, are not branches either.
+// A read is not a branch, because the tasks for which it waits run while the calls wait.
+// Calls that do not wait, or that depend on each other, are not branches either.
 // CHECK-LABEL: func.func @none
 // CHECK-NOT:     batch.concurrent
 func.func @none(%x: !batch.handle, %y: !batch.handle, %i: index) -> (f32, f32, index) {
@@ -160,7 +160,7 @@ func.func @none(%x: !batch.handle, %y: !batch.handle, %i: index) -> (f32, f32, i
   return %p, %q, %c : f32, f32, index
 }
 
-// Rounds of a map wait concurrently if they wait. Those of a fold depend on each
+// If rounds of a map wait, they wait concurrently. Rounds of a fold depend on each
 // other.
 // CHECK-LABEL: func.func @loops
 // CHECK:         rec.map
@@ -187,7 +187,7 @@ func.func @loops(%l: !rec.list<!batch.handle>, %i: index, %f: f32)
   return %m, %n, %s : !rec.list<f32>, !rec.list<index>, f32
 }
 
-// A branch that waits only for earlier records saves no flush: one flush runs them all.
+// Forking a branch saves no flush if it waits only for earlier tasks: one flush runs these tasks.
 // The same holds for calls and rounds over elements of a list.
 // CHECK-LABEL: func.func @known
 // CHECK-NOT:     batch.concurrent
@@ -217,7 +217,7 @@ func.func private @reads_both(%x: !batch.handle, %y: !batch.handle, %i: index) -
   return %s : f32
 }
 
-// A round that passes its own row to a call waits for it.
+// If a round records a row and calls a function that reads the row, the round waits for the row.
 // CHECK-LABEL: func.func @own
 // CHECK:         rec.map
 // CHECK-SAME:      attributes {batch.concurrent_rounds}
@@ -230,7 +230,7 @@ func.func @own(%l: !rec.list<!batch.handle>, %i: index) -> !rec.list<f32> {
   return %m : !rec.list<f32>
 }
 
-// Reads and conditions of all branches come before them.
+// Reads and conditions that branches need come before all branches.
 // CHECK-LABEL: func.func @conditions
 // CHECK:         batch.await %arg0
 // CHECK-NEXT:    arith.cmpf

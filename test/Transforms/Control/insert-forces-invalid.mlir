@@ -12,7 +12,7 @@ func.func @main(%x: tensor<?x4xf32>) -> f32
 
 // -----
 
-// Unstructured control has no inspector.
+// Unstructured control flow cannot become an inspector.
 // expected-error @+2 {{strategy 'lazy' requires structured control flow, but this function has several blocks}}
 // expected-note @+1 {{legal strategies: 'lockstep', 'mask' and 'none', which runs one instance at a time}}
 func.func @main(%n: i64) -> i64

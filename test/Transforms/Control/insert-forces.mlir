@@ -34,7 +34,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// Waits are numbered through a program. A force in the source gets a number, too.
+// Waits are numbered across the whole program. A force in the source gets a number, too.
 // CHECK-LABEL: func.func private @step
 // CHECK:         batch.force %{{.*}} number(0)
 // CHECK-LABEL: func.func @two
@@ -59,7 +59,7 @@ func.func @two(%x: tensor<1xi64>) -> i64
 
 // -----
 
-// Other strategies have no waits.
+// Strategies other than `lazy` have no waits.
 // CHECK-LABEL: func.func @lanes
 // CHECK-NOT:     batch.force
 func.func @lanes(%x: tensor<1xi64>) -> i64
@@ -72,8 +72,8 @@ func.func @lanes(%x: tensor<1xi64>) -> i64
 
 // -----
 
-// A remark reports for each loop and recursion whether it waits, itself or in its
-// calls.
+// A remark reports for each loop and recursion whether it waits, directly or in
+// a call.
 // REMARK-DAG: [[#@LINE+4]]:1: remark: {{.*}}recursion waits for tensors"
 // REMARK-DAG: [[#@LINE+21]]:8: remark: {{.*}}loop is linear: it runs without waiting for tensors"
 // REMARK-DAG: [[#@LINE+24]]:8: remark: {{.*}}loop waits for tensors"

@@ -43,8 +43,8 @@ func.func @call(%s: !batch.handle, %h: !batch.handle, %i: index) -> (f32, !batch
   return %f#0, %f#1 : f32, !batch.handle
 }
 
-// A loop reads rows from outside again in its next round, but not the rows that its
-// rounds pass on.
+// The next round of a loop reads rows from outside the loop again, but not the rows that
+// the current round has received.
 // CHECK-LABEL: func.func @loop
 // CHECK-SAME:    (%[[START:.*]]: !batch.handle, %[[ALL:.*]]: !batch.handle, %[[AFTER:.*]]: !batch.handle
 // CHECK:         scf.while (%[[H:.*]] = %[[START]])
@@ -74,7 +74,7 @@ func.func @loop(%start: !batch.handle, %all: !batch.handle, %after: !batch.handl
   return %h, %after : !batch.handle, !batch.handle
 }
 
-// The other side of a conditional does not run, so its rows are not kept.
+// The other branch of a conditional does not run, so its rows are not kept.
 // CHECK-LABEL: func.func @choice
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[A:.*]]: !batch.handle, %[[B:.*]]: !batch.handle
 // CHECK:         scf.if

@@ -69,7 +69,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Tasks need depths.
+// Tasks must have depths.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -81,7 +81,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Tensor code belongs to kernels.
+// Tensor code must be in kernels.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @+1 {{computes a tensor outside of kernels; run batch-outline-kernels before batch-linearize}}
   %y = math.tanh %x : tensor<4xf32>
@@ -100,7 +100,7 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// Earlier passes convert walks over list-shaped ADTs to walks over lists.
+// Earlier passes must have converted walks over list-shaped ADTs to walks over lists.
 rec.adt @Words {
   rec.variant @end()
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
@@ -116,7 +116,7 @@ func.func @main(%words: !rec.adt<@Words>, %n: index) -> index
 
 // -----
 
-// The number of rows of a parameter is known if its rows are static.
+// Control can read the number of rows of a parameter only if the shape of its rows is static.
 func.func @main(%n: index, %E: tensor<?x?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
@@ -127,7 +127,7 @@ func.func @main(%n: index, %E: tensor<?x?xf32> {batch.shared = "E"}) -> index
 
 // -----
 
-// Earlier passes convert elements of ragged tensors to elements of their rows.
+// Earlier passes must have converted elements of ragged tensors to elements of rows.
 func.func @main(%xs: tensor<?x4xf32>, %i: index) -> f32 attributes {batch.entry} {
   // expected-error @+1 {{reads an element that control flow cannot read; run batch-outline-kernels before batch-linearize}}
   %e = tensor.extract %xs[%i, %i] : tensor<?x4xf32>
@@ -136,7 +136,7 @@ func.func @main(%xs: tensor<?x4xf32>, %i: index) -> f32 attributes {batch.entry}
 
 // -----
 
-// Earlier passes number the waits.
+// Earlier passes must have numbered the waits.
 func.func @main(%x: tensor<4xf32>, %i: index) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {
   // expected-error @+1 {{has no number; run batch-insert-forces before batch-linearize}}

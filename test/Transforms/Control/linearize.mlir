@@ -63,8 +63,8 @@ func.func private @encode(%t: !tree, %E: !emb, %b: !vec) -> (!vec, index) {
   return %h, %n : !vec, index
 }
 
-// The inspector of the entry is public and keeps the names. Bottom-up recursion
-// over all nodes is one traversal, which runs before it.
+// The entry's inspector is public and keeps the names of arguments and results.
+// Bottom-up recursion over all nodes is one traversal, which runs before the inspector.
 // CHECK-LABEL: func.func @main(
 // CHECK-LABEL: func.func @main.inspect
 // CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Tree> {batch.name = "tree"}) -> (!batch.handle {batch.name = "h"})
@@ -94,9 +94,9 @@ batch.kernel @cell(%l: !vec, %s: !vec) -> !vec {
   batch.yield %l : !vec
 }
 
-// State from the parent is another argument for each call: the inspector
-// recurses and stores the results of its calls. A parameter that is passed as a
-// value has its own row.
+// State from the parent differs from call to call, so the inspector recurses and
+// stores the results of its calls. A parameter that is passed as a value has its
+// own row.
 // CHECK:       batch.source @s : tensor<4xf32> parameter(0)
 // CHECK-LABEL: func.func private @down(
 // CHECK-LABEL: func.func private @down.inspect
@@ -325,8 +325,8 @@ batch.kernel @sum(%x: !vec, %xs: tensor<?x4xf32>) -> !vec {
 }
 
 // Only parameters are omitted from calls. Values computed from constants and
-// parameters may differ between calls, so they are arguments, and a loop over
-// the nodes does not have them.
+// parameters may differ between calls, so they remain arguments. A loop over the
+// nodes has no such arguments, so the inspector recurses.
 // CHECK-LABEL: func.func private @visit.inspect
 // CHECK-SAME:    (%[[R:.*]]: !rec.adt<@Rows>, %[[S:.*]]: !rec.adt<@Rows>, %[[N:.*]]: index) -> !batch.handle
 // CHECK-SAME:    attributes {batch.memoized}
@@ -438,9 +438,9 @@ func.func private @walk(%s: !rec.adt<@Step>, %which: index) -> i32 {
 // CHECK-NOT:     batch.extract
 
 // Control reads elements of inputs by their handles. A row of a ragged input is
-// an element of a list. An element of a parameter is in a row: in the one that
-// the first index selects if that extent is dynamic, otherwise in the whole
-// tensor.
+// an element of a list. If the first extent of a parameter is dynamic, the first
+// index of an element selects a row of the parameter. Otherwise, the whole tensor
+// is one row.
 // CHECK-LABEL: func.func @reads.inspect
 // CHECK-SAME:    (%[[N:.*]]: !batch.handle, %[[X:.*]]: !batch.handle, %[[XS:.*]]: !rec.list<!batch.handle>,
 // CHECK:         %[[ONE:.*]] = arith.constant 1 : index

@@ -5,8 +5,8 @@
 // RUN: batch-opt %s -split-input-file -batch-order-loops=order=wavefront \
 // RUN:   | FileCheck %s --check-prefix=FORCED
 
-// Two recurrences: the product of the second one with the result of the first one
-// does not depend on a recurrence.
+// Two recurrences. The second one reads the product of W and the first one's result.
+// This product is part of neither recurrence.
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>
 // REMARK: order 'layers': products between the 4 layers read 262144 bytes of parameters once per group of rounds

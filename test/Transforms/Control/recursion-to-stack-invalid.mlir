@@ -4,7 +4,7 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 
-// Lockstep control does not walk data structures. Other strategies do.
+// Strategies `lockstep` and `mask` do not support data structures. All other strategies do.
 // expected-error @+2 {{this value of type '!rec.adt<@Tree>' is a data structure, which strategies 'lockstep' and 'mask' do not support}}
 // expected-note @+1 {{legal strategies: 'linearize', 'lazy', 'replicate' and 'none', which runs one instance at a time}}
 func.func @main(%t: !rec.adt<@Tree>) -> i64 attributes {batch.entry} {
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
 
 // -----
 
-// A history is a data structure, too.
+// A ragged tensor to which a program appends rows is a data structure, too.
 func.func @main(%x: tensor<4xf32>, %i: index) -> index attributes {batch.entry} {
   // expected-error @+2 {{uses a data structure, which strategies 'lockstep' and 'mask' do not support}}
   // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
@@ -69,7 +69,7 @@ func.func @main(%x: f32) -> (f32, f80) attributes {batch.entry} {
 
 // -----
 
-// A function has one set of weights.
+// All calls of a function must pass the same parameters.
 func.func private @f(%x: tensor<4xf32>, %w: tensor<4x4xf32>) -> tensor<4xf32> {
   %y = linalg.matvec ins(%w, %x : tensor<4x4xf32>, tensor<4xf32>)
                      outs(%x : tensor<4xf32>) -> tensor<4xf32>
@@ -87,7 +87,7 @@ func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
 
 // -----
 
-// A parameter of the entry has the value from the parameter file.
+// A parameter of the entry always has the value from the parameter file.
 func.func @main(%n: i64, %v: tensor<4xf32> {batch.shared = "v"},
                 %w: tensor<4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
@@ -108,7 +108,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
 
 // -----
 
-// A block may run for any lanes in any order, so it has no effects.
+// A block may run for any lanes in any order, so it must not have effects.
 func.func @main(%c: i1) -> i1 attributes {batch.entry} {
   // expected-error @+1 {{has effects; strategies 'lockstep' and 'mask' can only run code without effects}}
   cf.assert %c, "no"

@@ -18,8 +18,8 @@
 // CHECK-NEXT:    batch.block @main.0 {
 
 // Each call saves the values that are live across it, sets its argument and
-// returns to the next block. That block drops the saved value: the argument for
-// the first call, its result for the second.
+// returns to the next block. That block drops the saved value: the argument after
+// the first call, and the result of the first call after the second.
 // SAVES-LABEL: batch.block @fib.2 {
 // SAVES:         %[[N:.*]] = batch.top @fib.arg0 : i64
 // SAVES:         %[[N1:.*]] = arith.subi %[[N]]
@@ -35,9 +35,9 @@
 // SAVES-LABEL: batch.block @fib.4 {
 // SAVES:         batch.pop @fib.v0
 
-// The entry ends in a call, so the callee stores its result in the entry's and
-// returns for it. The result of the first call is copied before the second one
-// overwrites it.
+// The entry ends in a call, so the callee stores its result in the entry's result
+// and returns from the entry. The result of the first call is copied before the
+// second call overwrites it.
 // RESULTS-LABEL: batch.block @main.0 {
 // RESULTS:         batch.jump @fib.0
 // RESULTS-LABEL: batch.block @fib.1 {
@@ -92,7 +92,7 @@ func.func @main(%n: i64 {batch.name = "n"}) -> i64 attributes {batch.entry} {
 
 // -----
 
-// f(b, a): all arguments are read before one is written. Values that the caller
+// f(b, a): all arguments are read before any argument is written. Values that the caller
 // needs again are pushed together with the arguments of the callee.
 
 // CHECK-LABEL: batch.machine @main.machine
@@ -241,8 +241,8 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
 
 // -----
 
-// Tensors: constants and zeros are created where they are needed. A matrix that
-// all calls share is not a variable, but a vector that differs is.
+// Constant tensors and zeros are created where they are needed. A matrix that
+// all calls share is not a variable, but a vector that differs between calls is.
 
 // CHECK-LABEL: batch.machine @main.machine
 // CHECK-SAME:    (%[[W:.*]]: tensor<4x4xf64> {batch.shared = "W"}, %[[V:.*]]: tensor<4xf64> {batch.shared = "v"})

@@ -142,7 +142,7 @@ uprog.program @reads(%i: index) level(block) {
 
 // -----
 
-// A batch reads the operands listed for its tasks. A slice counts as its row.
+// A batch reads the operands listed for its tasks. A slice counts as its whole row.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -326,7 +326,7 @@ uprog.program @first_round(%i: index) level(device) {
 // -----
 
 // The result of a node may have been written in any earlier round, so there is a
-// barrier before its reads. A round that computes nothing has none.
+// barrier before its reads. A round that computes nothing has no barrier.
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(part: !rec.adt<@Tree>)
@@ -381,8 +381,8 @@ uprog.program @nodes(%i: index) level(device) {
 
 // -----
 
-// Steps of one unit run one after the other. Other units wait for it, and it waits
-// for them.
+// Steps of one unit run one after the other. The other units wait for this unit, and
+// this unit waits for them.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -424,7 +424,7 @@ uprog.program @one_unit(%i: index) level(device) {
 
 // -----
 
-// A loop of such steps has no barrier, but the code after it has one.
+// A loop of steps of one unit has no barrier, but the code after it has one.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -76,7 +76,7 @@ func.func @main(%x: tensor<3xi32> {batch.name = "x"}, %y: tensor<2xi32> {batch.n
   return %all, %divided : tensor<5xi32>, tensor<3xi32>
 }
 
-// A tensor without elements cannot be read at 0.
+// A tensor that may have no elements cannot be read at index 0.
 // CHECK-LABEL: func.func @dynamic
 // CHECK:         scf.if
 // CHECK:           tensor.extract
@@ -99,8 +99,8 @@ func.func @dynamic(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   return %z : tensor<4xf32>
 }
 
-// If an element does not count, a reduction takes its neutral element, provided
-// that repeating an element does not change the result.
+// If a condition excludes an element, a reduction uses its neutral element instead,
+// provided that repeating an element does not change the result.
 // CHECK-LABEL: func.func @first
 // CHECK:         linalg.generic
 // CHECK:         ^bb0(%{{.*}}: f32, %[[SO_FAR:.*]]: i32):

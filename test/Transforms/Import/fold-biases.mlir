@@ -1,7 +1,7 @@
 // RUN: batch-opt %s -batch-fold-biases | FileCheck %s
 
-// A bias that is a parameter, through a call, added by an operation of arith or of
-// linalg, on either side.
+// A bias that is a parameter and is passed on by a call. An operation of arith or
+// linalg adds the bias, as either operand.
 
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
@@ -38,7 +38,7 @@ func.func private @layer(%x: !vec, %W: !mat, %b: !vec) -> !vec {
   return %z : !vec
 }
 
-// A bias that is repeated, and an operand that a sum of rows is added to.
+// A bias that is broadcast to all rows, and an operand to which a sum of rows is added.
 // CHECK-LABEL: func.func private @rows
 //  CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[R:.*]]: tensor<?x4xf32>, %[[W:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>)
 //       CHECK:   %[[BS:.*]] = linalg.broadcast ins(%[[B]]
@@ -95,8 +95,8 @@ func.func private @step(%s: !words, %W: !mat, %U: !mat, %b: !vec) -> !vec {
 }
 
 // Unchanged: a sum with a vector of the instance; a product that is read twice; a product
-// that does not begin with zero; products of parameters only; a bias whose addition
-// repeats it; sums of two sums; an operation with two results.
+// that does not begin with zero; products of parameters only; a bias that the addition
+// broadcasts; sums of two sums; an operation with two results.
 // CHECK-LABEL: func.func private @others
 //   CHECK-NOT:   linalg.matvec {{.*}} outs(%{{(b|arg3)}} :
 //       CHECK:   %[[P:.*]] = linalg.matvec

@@ -39,7 +39,7 @@ func.func @main(%n: tensor<i32> {batch.name = "n"}, %x: tensor<4xf32> {batch.nam
 // -----
 
 // A number computed from a tensor remains a tensor, so control flow waits only
-// for the condition. A branch on such a number also waits only for its condition.
+// for the condition. This holds for branches, too.
 // CHECK-LABEL: func.func @main
 // CHECK:         scf.while (%{{.*}} = %{{.*}}) : (tensor<f32>) -> tensor<f32>
 // CHECK:           %[[LESS:.*]] = arith.cmpf olt, %{{.*}}, %{{.*}} : tensor<f32>
@@ -61,7 +61,7 @@ func.func @main(%x: tensor<4xf32> {batch.name = "x"}) -> tensor<f32> attributes 
 
 // -----
 
-// A slice of one element of an input, and a branch that carries a number.
+// A slice of one element of an input becomes a scalar, as does a number that a branch returns.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    %[[S:[a-z0-9]*]]: tensor<8xi32>
 // CHECK-SAME:    %[[AT:[a-z0-9]*]]: index
@@ -94,7 +94,7 @@ func.func @main(%s: tensor<8xi32> {batch.name = "s"}, %at: index {batch.name = "
 
 // -----
 
-// Weights that front ends carry through a loop.
+// Weights that front ends carry through a loop are read from outside of the loop.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    %[[W:[a-z0-9]*]]: tensor<4x4xf32> {batch.shared = "W"}
 // CHECK:         scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (tensor<4xf32>) {
@@ -112,8 +112,8 @@ func.func @main(%n: index {batch.name = "n"}, %x: tensor<4xf32> {batch.name = "x
 
 // -----
 
-// A position and a threshold of a node of a tree, in a recursive function: control reads an
-// element of the input, which calls pass on.
+// A recursive function passes the input on. Each node has a position and a threshold: control
+// compares the element of the input at the position with the threshold.
 // CHECK-LABEL: func.func private @walk
 // CHECK-SAME:    (%{{.*}}, %[[X:.*]]: tensor<16xf32>)
 // CHECK:         case @split(%[[K:.*]]: i32, %[[T:.*]]: f32,
@@ -161,8 +161,8 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "t"}, %x: tensor<16xf32> {batc
 
 // -----
 
-// A tensor that a call computes is not an input: control waits for it as late as
-// before.
+// An argument is not an input if a call passes a computed tensor. Control then still waits
+// only for the condition.
 // CHECK-LABEL: func.func private @shrink
 // CHECK:         arith.cmpf ogt, %{{.*}} : tensor<f32>
 func.func private @shrink(%x: tensor<4xf32>) -> tensor<4xf32> {

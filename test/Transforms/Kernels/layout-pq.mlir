@@ -37,8 +37,8 @@ batch.kernel @gates(%x: !vec, %c: !vec,
 }
 
 // Three nodes with the same parameters make three rows, with either option. A
-// constant and a parameter exist once for all. Nodes are arguments, which are
-// not adjacent.
+// constant and a parameter exist once for all nodes. Nodes are arguments, which
+// are not adjacent.
 // CHECK-LABEL: batch.kernel @nodes
 // CHECK:         linalg.contract
 // WEIGHTS-LABEL: batch.kernel @nodes

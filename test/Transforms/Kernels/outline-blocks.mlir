@@ -3,7 +3,7 @@
 // RUN: batch-opt %s --batch-outline-blocks | batch-opt --batch-outline-blocks | FileCheck %s
 
 // The code of a block is a kernel. Scalars are tensors of rank 0. A value that
-// the block itself has stored in a variable is not read from it.
+// the block itself has stored in a variable is not read back from the variable.
 // CHECK-LABEL: batch.kernel @compute(
 // CHECK-SAME:    %[[N:.*]]: tensor<i64>, %[[X:.*]]: tensor<4xf64>, %[[W:.*]]: tensor<4xf64> {batch.parameter = 0 : i64, batch.shared})
 // CHECK:         %[[E:.*]] = tensor.extract %[[N]][] : tensor<i64>
@@ -26,7 +26,7 @@
 // CHECK-NEXT:    %[[C:.*]] = tensor.extract %[[R]]#2[] : tensor<i1>
 // CHECK-NEXT:    batch.branch %[[C]], @uncover, @copy
 
-// A row below the top becomes the top before the kernel runs.
+// A pop before the kernel runs uncovers the row that the kernel reads.
 // CHECK:       batch.block @uncover {
 // CHECK-NEXT:    batch.pop @n
 // CHECK-NEXT:    %[[N:.*]] = batch.top @n
@@ -34,7 +34,7 @@
 // CHECK-NEXT:    batch.push @n, %[[R]]
 // CHECK-NEXT:    batch.jump @both
 
-// A row above the new top that the kernel also reads gets its own variable.
+// If the kernel also reads the row that the pop removes, a new variable stores this row.
 // CHECK:       batch.block @both {
 // CHECK-NEXT:    %[[TOP:.*]] = batch.top @n
 // CHECK-NEXT:    batch.set @both.n.0, %[[TOP]]
@@ -51,7 +51,7 @@
 // CHECK-NEXT:    batch.set @n, %[[M]]
 // CHECK-NEXT:    batch.push_jump @swap return_to(@swap)
 
-// Copies of variables that change need a kernel.
+// Copies of variables that the block also changes need a kernel.
 // CHECK:       batch.block @swap {
 // CHECK:         %[[R:.*]]:2 = batch.invoke @swap(
 // CHECK-NEXT:    batch.set @n, %[[R]]#0

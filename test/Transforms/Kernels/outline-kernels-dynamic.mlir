@@ -27,8 +27,8 @@ func.func @row(%xs: tensor<?x4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Each of several kernels that read such a tensor computes it: here the kernel
-// before the loop and the one in it.
+// If several kernels read a computed ragged tensor, each of them computes it: here the
+// kernel before the loop and the kernel in the loop.
 // CHECK:         batch.kernel @[[BEFORE:.*]](%[[XS:.*]]: tensor<?x4xf32>) -> tensor<4xf32>
 // CHECK:         math.tanh %[[XS]]
 // CHECK:         linalg.reduce
@@ -57,8 +57,8 @@ func.func @twice(%xs: tensor<?x4xf32>) -> tensor<4xf32> attributes {batch.entry}
 
 // -----
 
-// Two kernels need the extent of a computed ragged tensor. Each computes it, and
-// the function keeps nothing of it.
+// Two kernels need the extent of a computed ragged tensor. Each kernel computes the
+// tensor, and no code for it remains in the function.
 // CHECK-LABEL: batch.kernel @extent_0(
 // CHECK:         %[[H:.*]] = math.tanh
 // CHECK:         tensor.dim %[[H]]

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --batch-outline-kernels | FileCheck %s
 
-// The operands of an index are needed as early as the read at the index: by the
-// kernel that computes the loop's start value.
+// A read belongs to the kernel that computes the loop's start value, so the operands
+// of its index belong to this kernel, too.
 // CHECK-LABEL: batch.kernel @start_0(
 // CHECK:         %[[SUM:.*]] = linalg.reduce { arith.addi
 // CHECK:         tensor.extract %[[SUM]]
@@ -32,7 +32,7 @@ func.func @start(%b: tensor<4xi64>, %x: tensor<6x4xf32>, %n: index) -> tensor<4x
 
 // -----
 
-// A tensor that a body reads is needed as early as the body.
+// A tensor that the body of an op reads belongs to the kernel of the op.
 // CHECK-LABEL: batch.kernel @body_0(
 // CHECK:         %[[TWICE:.*]] = arith.addf
 // CHECK:         linalg.generic
@@ -65,8 +65,8 @@ func.func @body(%a: tensor<3xi64>, %x: tensor<6xf32>, %n: index) -> tensor<f32>
 
 // -----
 
-// Control takes rows only of parameters. Rows of values computed from parameters, and
-// rows of rows, are code of kernels.
+// Control flow reads only rows of parameters. Kernels read rows of values computed from
+// parameters, and rows of rows.
 // CHECK-LABEL: batch.kernel @rows_0(
 // CHECK:         tensor.extract_slice %{{.*}}[%{{.*}}, 0] [1, 8] [1, 1] : tensor<?x8xf32>
 // CHECK:         tensor.extract_slice %{{.*}}[%{{.*}}, 0] [1, 8] [1, 1] : tensor<5x8xf32>

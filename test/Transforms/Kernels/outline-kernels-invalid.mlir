@@ -9,7 +9,7 @@ func.func @main(%xs: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {batch.entry
 
 // -----
 
-// A ragged result that control reads is not a row of a table either.
+// A ragged tensor in a data structure is not a row of a table either.
 rec.adt @Tree {
   rec.variant @leaf(hs: !rec.list<tensor<4xf32>>)
 }

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --batch-outline-kernels | FileCheck %s
 
-// A ragged tensor is a list of rows. A row at a position known to control is an
-// element of the list: no kernel has to read it.
+// A ragged tensor is a list of rows. If control flow can compute the position of a row,
+// the row is an element of the list, and no kernel has to slice the tensor.
 // CHECK-LABEL: func.func @row
 // CHECK-SAME:    (%[[XS:.*]]: tensor<?x8xf32>, %[[I:.*]]: index)
 // CHECK-NEXT:    %[[X:.*]] = rec.element %[[XS]][%[[I]]] : tensor<?x8xf32> -> tensor<8xf32>
@@ -15,7 +15,7 @@ func.func @row(%xs: tensor<?x8xf32>, %i: index) -> tensor<8xf32>
 
 // -----
 
-// The first dimension may remain, and the slice may take columns of a row.
+// The slice may keep the first dimension, and may contain only some columns of the row.
 // CHECK:       batch.kernel @{{.*}}(%[[ROW:[^:]*]]: tensor<8xf32>) -> tensor<1x4xf32>
 // CHECK-NEXT:    %[[WIDE:.*]] = tensor.expand_shape %[[ROW]] {{\[\[}}0, 1]] output_shape [1, 8]
 // CHECK-NEXT:    tensor.extract_slice %[[WIDE]][0, 4] [1, 4] [1, 1]
@@ -32,7 +32,7 @@ func.func @piece(%xs: tensor<?x8xf32>, %i: index) -> tensor<1x4xf32>
 
 // -----
 
-// The position is in a tensor, so control does not read it.
+// The position is an element of a tensor, so control flow does not read the row.
 // CHECK-LABEL: func.func @data
 // CHECK-NOT:     rec.element
 func.func @data(%xs: tensor<?x8xf32>, %t: tensor<1xindex>) -> tensor<8xf32>
@@ -46,8 +46,8 @@ func.func @data(%xs: tensor<?x8xf32>, %t: tensor<1xindex>) -> tensor<8xf32>
 
 // -----
 
-// An element that control reads is in such a row. Elements of parameters
-// remain.
+// If control reads an element of a ragged tensor, it reads the row from the list.
+// Reads of elements of parameters remain unchanged.
 // CHECK-LABEL: func.func @element
 // CHECK-SAME:    (%[[XS:.*]]: tensor<?x4xi64>, %[[E:.*]]: tensor<?x4xi64> {{.*}}, %[[I:.*]]: index,
 // CHECK:         %[[ONE:.*]] = arith.constant 1 : index
@@ -74,7 +74,7 @@ func.func @element(%xs: tensor<?x4xi64>, %E: tensor<?x4xi64> {batch.shared = "E"
 
 // -----
 
-// An element that the body of a tensor op reads belongs to the kernel.
+// If the body of a tensor op reads an element, the read remains in the kernel.
 // CHECK-LABEL: func.func @body
 // CHECK-NOT:     rec.element
 func.func @body(%xs: tensor<?x4xf32>, %x: tensor<4xf32>, %i: index) -> tensor<4xf32>

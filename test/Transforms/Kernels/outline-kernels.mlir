@@ -24,7 +24,7 @@ rec.adt @Tree {
 // CHECK-NEXT:   %[[H:.*]] = math.tanh %[[Y]]
 // CHECK-NEXT:   batch.yield %[[H]] : tensor<4xf32>
 
-// Without coarsening each operation is a kernel.
+// Without coarsening, each operation is a kernel.
 // SINGLE:      batch.kernel @encode_node(
 // SINGLE-NEXT:   arith.addf
 // SINGLE-NEXT:   batch.yield
@@ -198,7 +198,7 @@ rec.adt @Tree {
 
 // Input and output code without a reduction is not worth a kernel: it belongs
 // to the cell. The extent of a new tensor is that of the ragged argument,
-// though the program has it as the length of the mapped list.
+// though the program computes it as the length of the mapped list.
 // CHECK:      batch.kernel @encode_node(
 // CHECK-SAME:   %[[X:[^:]*]]: tensor<8xf32>, %[[HS:[^:]*]]: tensor<?x4xf32>, %[[ONCE:[^:]*]]: tensor<4xf32>)
 // CHECK-SAME:   -> (tensor<4xf32>, tensor<4xf32>)
@@ -275,7 +275,7 @@ func.func @scalars(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32>
 
 // -----
 
-// Only kernels make rows, so a constant that control reads is computed once.
+// Only kernels create rows, so a kernel that runs once computes a constant result.
 // CHECK:       batch.kernel @constant_once() -> tensor<4xf32>
 // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant dense<0.0
 // CHECK-NEXT:    batch.yield %[[ZERO]]
@@ -289,8 +289,8 @@ func.func @constant() -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Elements of tensors, and values computed from them, are code of the kernel
-// that uses them. So are constant elements of parameters.
+// Elements of tensors, and values computed from them, belong to the kernel that
+// uses them. So do elements of parameters at constant indices.
 // CHECK:       batch.kernel @elements_0(%[[X:[^:]*]]: tensor<4xf64>, %[[W:[^:]*]]: tensor<2xf64> {batch.parameter = {{.*}}, batch.shared}, %[[S:[^:]*]]: f64) -> tensor<f64>
 // CHECK-DAG:     %[[E:.*]] = tensor.extract %[[X]][%{{.*}}]
 // CHECK-DAG:     %[[V:.*]] = tensor.extract %[[W]][%{{.*}}]
@@ -315,7 +315,7 @@ func.func @elements(%x: tensor<4xf64>, %s: f64,
 
 // -----
 
-// Elements that control reads remain outside.
+// Elements that control reads remain outside of kernels.
 // CHECK-LABEL: func.func @chosen
 // CHECK:         %[[E:.*]] = tensor.extract
 // CHECK:         %[[C:.*]] = arith.cmpf ogt, %[[E]]
@@ -336,8 +336,8 @@ func.func @chosen(%x: tensor<4xf64>) -> tensor<4xf64> attributes {batch.entry} {
 
 // -----
 
-// A number that control reads from a tensor is a point of control, too. Code that
-// needs it is in a later kernel than the code of the tensor.
+// A read of a tensor element by control is a point of control, too. Code that
+// needs the element is in a later kernel than the code that computes the tensor.
 // CHECK-LABEL: batch.kernel @main_0(
 // CHECK:         linalg.dot
 // CHECK:         batch.yield
@@ -369,8 +369,8 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, f32) attributes {batch.ent
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 
-// Code that only a later kernel reads belongs to that kernel, for any control between
-// them, unless each operation is a kernel.
+// Code whose results only a later kernel reads belongs to that kernel, even if control
+// is between them, unless each operation is a kernel.
 // CHECK-LABEL: batch.kernel @main_for(
 // CHECK:         linalg.matvec
 // CHECK:         linalg.matvec
@@ -409,8 +409,8 @@ func.func @main(%n: index, %c: i1, %x: !vec, %W: !mat {batch.shared = "W"},
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 
-// Code whose result control reads, or that a mark moves to an earlier phase, is
-// a kernel before it.
+// If control reads the result of code, or a mark moves the code to an earlier phase,
+// the code is a kernel before that control or mark.
 // CHECK-LABEL: func.func @main
 // CHECK:         batch.invoke
 // CHECK:         scf.if
@@ -440,8 +440,8 @@ func.func @main(%n: index, %c: i1, %x: !vec, %W: !mat {batch.shared = "W"},
 
 // -----
 
-// A selected number depends on both of its operands. The next step reads the
-// result of this one, so all of it is one kernel.
+// A selected number depends on both operands of the select. The next round reads
+// the result of this round, so all code of a round is one kernel.
 // CHECK:     batch.kernel @selected_for(
 // CHECK:       linalg.reduce
 // CHECK-NOT: batch.kernel
@@ -488,9 +488,9 @@ func.func @early(%x: tensor<4xf32>, %y: tensor<4xf32>, %k: i32)
 
 // -----
 
-// A history belongs to control: one kernel computes a row, and another one reads all
-// rows, including the new one. A row of a history at a position known to control is
-// an element.
+// A history belongs to control: one kernel computes a row, and another kernel reads all
+// rows, including the new row. If the position of a row of a history is constant or
+// structural, a read of this row becomes rec.element.
 // CHECK:       batch.kernel @[[ROW:.*]](
 // CHECK:         linalg.matvec
 // CHECK:         batch.yield

@@ -160,7 +160,7 @@ func.func @outside(%x: tensor<2xf32>, %e: f32) -> tensor<2xf32>
 
 // -----
 
-// An op of math counts as 16.
+// An op of math counts as 16 ops.
 func.func @functions(%v0: tensor<16xf32>) -> tensor<16xf32>
     attributes {batch.entry, batch.per_unit, batch.strategy = #batch.strategy<replicate>} {
   %v1 = math.exp %v0 : tensor<16xf32>

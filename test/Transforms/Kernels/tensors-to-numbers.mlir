@@ -144,7 +144,7 @@ func.func @captured(%n: f32) -> (tensor<1xf32>, tensor<1xf32>)
 
 // -----
 
-// Other programs remain unchanged.
+// A program without `batch.per_unit` remains unchanged.
 // CHECK-LABEL: func.func @other
 // CHECK:         math.tanh %{{.*}} : tensor<2xf32>
 func.func @other(%x: tensor<2xf32>) -> tensor<2xf32>

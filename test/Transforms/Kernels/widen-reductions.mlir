@@ -73,7 +73,7 @@ func.func @body(%x: tensor<8xf16>, %f: f16, %s: tensor<f16>) -> tensor<f16> {
   return %y : tensor<f16>
 }
 
-// Results of other types remain unchanged.
+// Results of types other than f16 and bf16 remain unchanged.
 // CHECK-LABEL: func.func @argmax
 // CHECK:       %[[R:.*]]:2 = linalg.generic
 // CHECK-SAME:    outs(%{{.*}}, %{{.*}} : tensor<f32>, tensor<i64>)

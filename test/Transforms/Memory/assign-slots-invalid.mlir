@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots --split-input-file --verify-diagnostics
 
-// An argument with batch.shared is a parameter of the entry, and needs its
-// number.
+// An argument with batch.shared is a parameter of the entry, and must specify the
+// number of this parameter.
 // expected-error @+1 {{argument #1 is shared, but has no attribute 'batch.parameter' that specifies the parameter}}
 batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>
@@ -16,8 +16,8 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// Each tensor that is read is computed or an input. A field is neither if the
-// program never constructs its variant, and no input contains the ADT.
+// Each tensor that a kernel reads must be computed or be an input. A field is neither if
+// the program never constructs the variant and no input contains the ADT.
 rec.adt @Made {
   rec.variant @none()
   rec.variant @some(x: tensor<4xf32>)
@@ -48,7 +48,7 @@ func.func @main(%n: index) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Tables depend on the origin of each tensor.
+// Tables depend on the origin of each tensor, which must be known.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -24,7 +24,7 @@
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: next_to(@node_0)'" 2>&1 | FileCheck %s --check-prefix=NEXT-TO
 // NEXT-TO: 'batch.table' op is in group {{[0-9]+}}, but is next to @node_0 of group {{[0-9]+}}; only tables of one group have the same slots
 
-// Rows that share operands with those of parameters keep their layout; slots may move:
+// Rows keep their layout if operands that read them also read rows of parameters; slots may move:
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=WITH-PARAMS
 // WITH-PARAMS: table 'node_0' requires row-major rows, because operands that read them also read rows of parameters, which are row-major; split only its slots

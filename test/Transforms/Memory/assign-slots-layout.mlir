@@ -7,13 +7,13 @@
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots | FileCheck %s --check-prefix=NONE
 
 // Layout primitives move the elements of a table: dimension 0 is the slot, the
-// others are those of a row.
+// other dimensions are those of a row.
 
 // COLUMNS:   #[[MAP:.*]] = affine_map<(d0, d1, d2) -> (d0, d2 floordiv 16, d1, d2 mod 16)>
 // COLUMNS:   batch.table @m : tensor<3x40xf32> group([[G:[0-9]+]]) layout(#[[MAP]])
 // COLUMNS:   batch.table @v : tensor<40xf32> group([[G]]){{$}}
 
-// Slots are in blocks of eight, and these consist of eight times 16 columns.
+// Slots are in blocks of eight. In a block, the same 16 columns of all eight slots are adjacent.
 // BLOCKS:    #[[MAP:.*]] = affine_map<(d0, d1, d2) -> (d0 floordiv 8, d2 floordiv 16, d0 mod 8, d1, d2 mod 16)>
 // BLOCKS:    batch.table @m {{.*}} layout(#[[MAP]])
 
@@ -25,7 +25,7 @@
 // AGAIN:     batch.table @m {{.*}} layout(#[[M]])
 // AGAIN:     batch.table @v {{.*}} layout(#[[V]])
 
-// The rows of a table follow those of another one, slot by slot.
+// The rows of a table follow those of another table, slot by slot.
 // NEXT-TO:    batch.table @m : tensor<3x40xf32> group([[G:[0-9]+]]){{$}}
 // NEXT-TO:    batch.table @v : tensor<40xf32> group([[G]]) next_to(@m){{$}}
 

@@ -10,8 +10,8 @@
 // CHECK-DAG:  batch.source @E : tensor<4xf32> parameter(0)
 // CHECK-DAG:  batch.source @input : tensor<4xf32>{{$}}
 
-// Tensors of inputs are in a source, and tensors of the program in a table. The
-// variants specify this for each field.
+// Tensors of inputs are in a source, and tensors that the program computes are in a
+// table. The variants specify this for each field.
 // CHECK:      rec.adt @Tree {
 // CHECK-NEXT:   rec.variant @leaf(x: tensor<4xf32>, word: index) {batch.in_source = {x = @input}}
 // CHECK:      rec.adt @Out {
@@ -25,8 +25,8 @@ rec.adt @Out {
   rec.variant @node(left: !out, right: !out, h: !vec, c: !vec)
 }
 
-// Rows that are all in one table or source are gathered. Rows in several are
-// read by address. Scalars and parameters have their own kinds of reads. A
+// Rows that are all in one table or source are gathered. Rows in several tables or
+// sources are read by address. Scalars and parameters have their own kinds of reads. A
 // kernel has attributes for its reads and for the places of its results.
 // CHECK:      batch.kernel @leaf(
 // CHECK-SAME:   tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @input>},
@@ -73,7 +73,7 @@ func.func private @encode(%t: !tree, %E: !emb, %W: !mat) -> (!vec, !vec, !vec, !
   return %h, %c, %m, %o : !vec, !vec, !vec, !out
 }
 
-// The inspector has the tables of its arguments and results.
+// Arguments and results of the inspector have attributes that name their sources or tables.
 // CHECK-LABEL: func.func @main.inspect
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Tree>, %{{.*}}: !batch.handle {batch.in_source = @input})
 // CHECK-SAME:    -> (!rec.adt<@Out>, !batch.handle {batch.in_table = @h})

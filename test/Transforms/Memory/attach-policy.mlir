@@ -9,7 +9,7 @@
 // AGENDA: module attributes {batch.policy = #batch.policy<agenda>}
 // The default policy, by depth, has no attribute.
 // DEPTH-NOT: batch.policy
-// Kernels of the table get the module's numbers: state "leaf, node" runs the leaf.
+// The attribute uses the kernel numbers of the module: state "leaf, node" runs the leaf.
 // FSM: batch.policy = #batch.policy<fsm, "batch-policy 1\0Aencoding base\0Akernel leaf\0Akernel node\0Astate 0 1 : 0\0Aend\0A">
 batch.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>

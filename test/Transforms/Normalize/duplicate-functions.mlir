@@ -12,7 +12,7 @@ rec.adt @List {
   rec.variant @cons(rest: !list)
 }
 
-// Mutual recursion with the weights in two orders: the calls of a function
+// Mutual recursion with the weights in two orders: the calls in a function
 // depend on the weights that it was called with.
 // CHECK-LABEL: func.func private @odd(
 // CHECK:         call @even(
@@ -74,7 +74,7 @@ rec.adt @List {
 }
 
 // Calls that differ only in biases are batched together. A parameter with any
-// number of rows is not a row of a result table, so each has its own function.
+// number of rows is not a row of a result table, so each such parameter has its own function.
 // CHECK-LABEL: func.func private @sum(
 // CHECK:       func.func private @sum_0(
 // CHECK-NOT:   func.func private
@@ -114,7 +114,7 @@ rec.adt @List {
   rec.variant @cons(rest: !list)
 }
 
-// A module has one entry, even if the entry calls itself.
+// A module has one entry, so the entry is not duplicated, even if it calls itself.
 // CHECK-LABEL: func.func @main(
 // CHECK:       call @main(
 // CHECK-NOT:   func.func

@@ -30,8 +30,8 @@ func.func @part(%W: tensor<4x8xf32>, %b: tensor<4xf32>, %o: tensor<4xf32>,
   return %e : tensor<4xf32>
 }
 
-// The products of the other pieces are added first, at any position. Adjacent
-// pieces remain together.
+// The products of the pieces that the loop does not change are added first, wherever
+// these pieces are. Adjacent pieces remain together.
 // CHECK-LABEL: func.func @ends(
 // CHECK-SAME:    %[[W:.*]]: tensor<9x4xf32>, %[[B:.*]]: tensor<4xf32>, %[[P:.*]]: tensor<2xf32>, %[[Q:.*]]: tensor<3xf32>,
 // CHECK-DAG:     %[[PQ:.*]] = tensor.concat dim(0) %[[P]], %[[Q]] :
@@ -56,7 +56,7 @@ func.func @ends(%W: tensor<9x4xf32>, %b: tensor<4xf32>, %p: tensor<2xf32>,
 }
 
 // A whole product moves out of two loops, with the code that it needs. The
-// constant remains in the loop for other ops.
+// constant also remains in the loop, where another op uses it.
 // CHECK-LABEL: func.func @whole(
 // CHECK:         %[[T:.*]] = math.tanh
 // CHECK:         %[[A:.*]] = linalg.matvec ins(%{{.*}}, %[[T]] :
@@ -88,8 +88,8 @@ func.func @whole(%W: tensor<4x4xf32>, %o: tensor<4xf32>, %n: index) -> tensor<4x
   return %e : tensor<4xf32>
 }
 
-// Code in a branch, a row at a computed place, and sums that start with a value
-// that the loop changes remain.
+// These remain in the loop: code in a branch, products of a row at a computed position,
+// and sums that start with a value that the loop changes.
 // CHECK-LABEL: func.func @stays(
 // CHECK-NOT:     linalg
 // CHECK:         scf.for
@@ -123,8 +123,8 @@ func.func @stays(%W: tensor<4x8xf32>, %U: tensor<4x4xf32>, %E: tensor<9x4xf32>,
   return %e : tensor<4xf32>
 }
 
-// A read at a computed place in a body remains, and so does the rounding of a
-// short sum.
+// A read at a computed position in a body remains in the loop, and so does the rounding
+// of a short sum.
 // CHECK-LABEL: func.func @reads(
 // CHECK-NOT:     linalg
 // CHECK:         scf.for

@@ -266,8 +266,8 @@ func.func @input(%x: tensor<4xf32>)
 
 // -----
 
-// Ragged tensors, lists, and scalars next to tensors remain in the inspector.
-
+// A conditional remains control flow if its results include a ragged tensor, a list, or a
+// scalar next to a tensor.
 // CHECK-LABEL: func.func @mixed(
 // CHECK: scf.if
 func.func @mixed(%bit: i1, %i: index, %x: tensor<4xf32>)
@@ -285,8 +285,8 @@ func.func @mixed(%bit: i1, %i: index, %x: tensor<4xf32>)
 
 // -----
 
-// Tensors of dynamic shape inside a branch may not fit each other if the branch is not
-// taken.
+// The sizes of dynamic tensors inside a branch might not match each other if the branch
+// is not taken.
 
 // CHECK-LABEL: func.func @ragged(
 // CHECK: scf.if

@@ -19,7 +19,7 @@ func.func private @twice(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 }
 
 // Functions that call each other remain. Calls inside of their regions are
-// replaced like any other.
+// replaced like any other call.
 // CHECK-LABEL: func.func private @even
 // CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Nat>, %[[X:.*]]: tensor<4xf32>)
 func.func private @even(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32> {
@@ -66,7 +66,7 @@ func.func @main(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
 // -----
 
 // A helper may also be called from functions that the entry does not reach. It
-// is copied into callers that the entry reaches, and remains for the others.
+// is copied into callers that the entry reaches, and remains for other callers.
 // CHECK-LABEL: func.func private @helper
 func.func private @helper(%x: index) -> index {
   return %x : index

@@ -50,7 +50,7 @@ func.func private @random.uniform.f64(i32) -> f64
 
 // -----
 
-// Other declarations remain, as do those of helpers.
+// Declarations of functions that the library lacks remain, as do declarations of the library's helpers.
 // CHECK-LABEL: module
 // CHECK-NEXT:    func.func private @random.cauchy(i32) -> f32
 // CHECK-NEXT:    func.func private @random.threefry2x32.round(i32, i32, i32) -> (i32, i32)

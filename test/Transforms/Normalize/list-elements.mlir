@@ -10,7 +10,7 @@ rec.adt @Rows {
   rec.variant @row(row: tensor<4xf32>, rest: !rec.adt<@Rows>)
 }
 
-// Maps and folds walk lists at any depth. Initial values of a fold remain.
+// Maps and folds at any depth walk lists. The initial values of a fold do not change.
 // CHECK-LABEL: func.func @walk
 // CHECK-SAME:    (%[[WS:.*]]: !rec.adt<@Words>, %[[RS:.*]]: !rec.adt<@Rows>, %[[NS:.*]]: !rec.list<index>)
 func.func @walk(%words: !rec.adt<@Words>, %rows: !rec.adt<@Rows>,

@@ -11,15 +11,15 @@ module attributes {batch.sizes = {H = 256 : index, S = [1009 : index, 37 : index
   // DEFAULT: func.func private @slots(tensor<37x256xf32>) -> tensor<74xf32>
   func.func private @slots(tensor<1009x256xf32>) -> tensor<2018xf32>
 
-  // Fields of ADTs, even in lists. Multiples up to eight follow the size, and
-  // others remain.
+  // Fields of ADTs, even in lists. Multiples of a size, up to eight times the
+  // size, change with it. Other extents remain unchanged.
   // CHECK: rec.variant @leaf(x: tensor<64xf32>, ys: !rec.list<tensor<512x7xf32>>, z: tensor<2304x99xf32>)
   rec.adt @Tree {
     rec.variant @leaf(x: tensor<256xf32>, ys: !rec.list<tensor<2048x100xf32>>,
                       z: tensor<2304x99xf32>)
   }
 
-  // Signatures, attributes, slices, shapes and splats.
+  // Sizes change in signatures, attributes, slices, shapes and splats.
   // CHECK-LABEL: func.func @code
   // CHECK-SAME:    (%{{.*}}: tensor<?x128xf32> {batch.shared = "emb"}, %{{.*}}: index) -> (tensor<64xf32>, tensor<7x64xf32>) attributes {mark = tensor<64xf32>}
   // DEFAULT-LABEL: func.func @code(%{{.*}}: tensor<?x512xf32>

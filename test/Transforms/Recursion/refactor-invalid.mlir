@@ -50,7 +50,7 @@ func.func @last(%l: !rec.adt<@List>) -> f32 attributes {batch.entry} {
 
 // -----
 
-// A base case calls nothing.
+// A base case cannot have a mark, because it calls nothing.
 
 rec.adt @List kind sequence {
   rec.variant @nil(x: f32)

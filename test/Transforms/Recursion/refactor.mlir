@@ -4,8 +4,8 @@
 // RUN: batch-opt %s --autobatch --split-input-file | FileCheck %s --check-prefix=OFF
 // RUN: batch-opt %s --autobatch=refactor --split-input-file | FileCheck %s --check-prefix=ON
 
-// A mark in a case: the reader of a node's product computes it, together with its
-// own sum. Callers have code for each variant of the child. Constants and
+// The mark is in a case, so the reader of a node's product computes this product
+// together with its own sum. Callers have code for each variant of the child. Constants and
 // parameters are on both sides, and are not results of the head.
 
 rec.adt @Tree kind tree {
@@ -76,8 +76,8 @@ func.func @tree(%t: !rec.adt<@Tree>, %w: tensor<4xf32> {batch.shared = "w"}) -> 
 
 // -----
 
-// A mark after the match: the tail is the same for all variants, so no code is
-// copied for them and the recursion keeps its form. The entry itself is
+// The mark is after the match, so the tail is the same for all variants. No code
+// is copied for variants, and the recursion keeps its form. The entry itself is
 // recursive: it remains, and calls the head.
 
 rec.adt @Tree kind tree {
@@ -120,8 +120,8 @@ func.func @encode(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry}
 
 // -----
 
-// Trees and lists of trees alternate: the mark is in one function, and its callers
-// are in the other.
+// Trees and lists of trees alternate. The mark is in one function, which the other
+// function calls.
 
 rec.adt @Tree kind tree {
   rec.variant @node(x: tensor<4xf32>, kids: !rec.adt<@Forest>)
@@ -175,7 +175,7 @@ func.func @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Both functions of a recursion are cut: only their heads remain in it.
+// Both functions of a recursion are cut: only their heads remain in the recursion.
 
 rec.adt @Tree kind tree {
   rec.variant @node(x: tensor<4xf32>, kids: !rec.adt<@Forest>)

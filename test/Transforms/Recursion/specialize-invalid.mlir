@@ -6,8 +6,8 @@
 // RUN: sed 's/ kind tree//' %s | not batch-opt --rec-specialize=test=leaf 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not batch-opt %s --split-input-file --rec-specialize="test=leaf max-copies=3" 2>&1 | FileCheck %s --check-prefix=COPIES
 
-// Tests that name nothing, tests that do not fit the variant that they name, too
-// many copies, and children that may be shared.
+// The pass rejects tests of unknown variants, tests that do not fit the variant that they
+// name, too many copies, and children that may be shared.
 
 // COUNT: error: this variant does not fit test 'node(leaf)': it has 3 fields, but the test has 1
 // FIELD: error: this variant does not fit test 'node(_,leaf,_)': the type of field 'word' has no variant 'leaf'; write '_' for any value

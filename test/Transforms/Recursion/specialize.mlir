@@ -99,8 +99,8 @@ func.func @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 // -----
 
 // Elements of lists are children, too. Two functions that take one child are
-// replaced together. A test that names a variant of another ADT with the same
-// name leaves this one unchanged.
+// replaced together. `node(leaf,leaf)` fits only the variant @node of @Other, so
+// the code for @Tree remains unchanged.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -164,8 +164,8 @@ func.func @list(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 // -----
 
 // A match in a case of a match on the same value is resolved without any
-// option, for any order of its cases. A recursion without a child that is
-// tested remains, with a remark.
+// option, for any order of its cases. A recursion in which no child is
+// tested remains unchanged, with a remark.
 
 rec.adt @Tree {
   rec.variant @leaf(n: index)

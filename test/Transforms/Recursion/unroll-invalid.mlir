@@ -5,7 +5,7 @@
 // FACTOR: error: invalid value '0' for factor; expected at least 1 (1: no unrolling)
 // COPIES: error: this function would get more than max-copies=9 copies of code; unroll fewer levels, test fewer variants or raise max-copies
 
-// The result of a shared node would be computed again for each of its parents.
+// After unrolling, the result of a shared node would be computed again for each of its parents.
 
 // expected-note @below {{the ADT is declared as a DAG}}
 rec.adt @Graph kind dag {

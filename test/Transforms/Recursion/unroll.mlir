@@ -3,7 +3,7 @@
 // RUN: batch-opt %s --rec-unroll=factor=3 --split-input-file | FileCheck %s --check-prefix=THREE
 // RUN: batch-opt %s --rec-unroll=factor=2 --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 
-// One call computes two elements, or three: the steps are straight-line code.
+// One call computes two or three elements, in straight-line code.
 
 rec.adt @List kind sequence {
   rec.variant @nil(x: tensor<4xf32>)
@@ -58,7 +58,7 @@ func.func @list(%l: !rec.adt<@List>) -> tensor<4xf32> attributes {batch.entry} {
 // -----
 
 // A node computes both of its children, for each combination of their variants.
-// Calls are for the children of the children.
+// Only the children of the children are computed by calls.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: tensor<4xf32>)

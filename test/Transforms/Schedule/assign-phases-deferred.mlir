@@ -10,8 +10,8 @@
 // FLAT:        batch.kernel @head{{.*}} attributes {deferred, phase = 1 : i64}
 // FLAT:        batch.kernel @loss{{.*}} attributes {deferred, phase = 1 : i64}
 
-// Control waits for the score, and so for the state that it is computed from. No
-// wait depends on the head, or on its readers.
+// Control waits for the score, and so for the state from which the score is computed.
+// No wait depends on the head, or on the loss, which reads the head.
 !vec = tensor<4xf32>
 // CHECK:       batch.kernel @state
 // CHECK-NOT:   deferred
@@ -58,8 +58,8 @@ func.func @main(%x: !vec) -> !vec
 
 // -----
 
-// All tasks of a kernel run in the same phase. A task that one of them reads runs
-// earlier, even if no wait depends on that reader.
+// All tasks of a kernel run in the same phase. @other is not deferred, because a task of
+// @state reads its result, even though no wait depends on that task.
 !vec = tensor<4xf32>
 // CHECK:       batch.kernel @state
 // CHECK-NOT:   deferred

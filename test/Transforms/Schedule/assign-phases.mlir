@@ -17,7 +17,7 @@ rec.adt @Out {
   rec.variant @node(left: !out, right: !out, y: !vec)
 }
 
-// The recursion, and the kernels that it reads, have phase 0.
+// The recursion, and the kernels whose results it reads, have phase 0.
 // CHECK-LABEL: batch.kernel @input
 // CHECK-SAME:    phase = 0
 batch.kernel @input(%x: !vec) -> !vec {

@@ -41,7 +41,7 @@ func.func private @encode(%t: !tree, %E: !emb) -> (!vec, !out) {
     // CHECK: %[[D0:.*]] = batch.depth(){{$}}
     // CHECK-NEXT: %[[I:.*]] = batch.invoke @input(%[[X]]) depth(%[[D0]])
     %i = batch.invoke @input(%x) : (!vec) -> !vec
-    // The depth of other tasks is one more than the depths of their operands,
+    // The depth of any other task is one more than the largest depth of its operands,
     // each named once. Rows of parameters and scalars do not count.
     // CHECK: %[[D1:.*]] = batch.depth(%[[I]], %[[MAP]]#0) : tensor<4xf32>, tensor<?x4xf32>
     // CHECK-NEXT: %[[H:.*]] = batch.invoke @cell(%[[I]], %[[I]], %[[MAP]]#0, %{{.*}}) depth(%[[D1]])
@@ -131,7 +131,7 @@ func.func private @rise(%t: !tree) -> !vec {
     rec.yield %x : !vec
   }
   case @node(%kid: !tree) {
-    // Within a phase, depths continue.
+    // Within a phase, depths continue across calls.
     // CHECK: %[[K:.*]] = func.call @rise
     // CHECK-NEXT: %[[D:.*]] = batch.depth(%[[K]])
     %k = func.call @rise(%kid) : (!tree) -> !vec

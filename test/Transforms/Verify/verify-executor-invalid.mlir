@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-verify-executor --split-input-file --verify-diagnostics
 
-// An executor runs the tasks that an inspector records.
+// A module with an inspector must have an executor, which runs the recorded tasks.
 // expected-error @+1 {{the module has no executor; run convert-batch-to-uprog first}}
 func.func @main.inspect() attributes {batch.inspector} {
   return
@@ -8,7 +8,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 
 // -----
 
-// An executor runs the lanes of a machine.
+// A module with a machine must have an executor, which runs its lanes.
 // expected-error @+1 {{the module has no executor; run batch-lockstep first}}
 batch.machine @main.machine() {
   batch.block @b {
@@ -18,7 +18,7 @@ batch.machine @main.machine() {
 
 // -----
 
-// A module has one executor.
+// A module must not have two executors.
 func.func @main.inspect() attributes {batch.inspector} {
   return
 }
@@ -33,7 +33,7 @@ uprog.program @b(%plan: !batch.plan) level(device) attributes {batch.executor} {
 
 // -----
 
-// An executor runs each kernel that is recorded.
+// An executor must run each kernel that is recorded.
 batch.kernel @k() {
   batch.yield
 }
@@ -51,7 +51,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) attributes {batch.
 
 // -----
 
-// An executor runs each kernel that a block invokes.
+// An executor must run each kernel that a block invokes.
 batch.kernel @k() {
   batch.yield
 }
@@ -92,7 +92,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) attributes {batch.
 
 // -----
 
-// Operators consist of ops that code generators support.
+// Operators must consist of ops that code generators support.
 uprog.operator @k.rows(%n: index) {
   // expected-error @+1 {{is not supported in an operator yet}}
   %c = complex.constant [1.0 : f32, 0.0 : f32] : complex<f32>
@@ -101,7 +101,7 @@ uprog.operator @k.rows(%n: index) {
 
 // -----
 
-// Bodies of tensor code also consist of such ops.
+// Bodies of tensor code must also consist of supported ops.
 uprog.operator @k.rows(%n: index, %x: tensor<?xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %e = tensor.empty(%n) : tensor<?xf32>
   %y = linalg.map ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>)

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-verify-executor | FileCheck %s
 
-// An executor runs operators itself, and in programs that it refers to.
+// An executor may run operators itself, or in programs that it refers to.
 batch.kernel @a() {
   batch.yield
 }

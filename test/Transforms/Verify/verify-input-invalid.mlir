@@ -73,7 +73,7 @@ func.func @main(%x: tensor<4xf32>) -> index attributes {batch.entry} {
 
 // -----
 
-// Functions are not values.
+// Values must not be functions.
 // expected-error @below {{values of function type '(f32) -> f32' are not supported; call functions by name}}
 func.func @main(%f: (f32) -> f32, %x: f32) -> f32 attributes {batch.entry} {
   return %x : f32
@@ -90,7 +90,7 @@ func.func @main(%x: f32) -> f32 attributes {batch.entry} {
 
 // -----
 
-// Arguments are not buffers.
+// Arguments must not be buffers.
 // expected-error @below {{buffer type 'memref<4xf32>' is not supported; use the module from before bufferization}}
 func.func @main(%x: memref<4xf32>) -> index attributes {batch.entry} {
   %c = arith.constant 0 : index
@@ -99,7 +99,7 @@ func.func @main(%x: memref<4xf32>) -> index attributes {batch.entry} {
 
 // -----
 
-// Tensors have a rank.
+// Tensors must have a rank.
 func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> attributes {batch.entry} {
   // expected-error @below {{unranked type 'tensor<*xf32>' is not supported; give the tensor a ranked type, such as tensor<?xf32>}}
   %u = tensor.cast %x : tensor<1xf32> to tensor<*xf32>
@@ -109,7 +109,7 @@ func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> attributes {batch.entry} {
 
 // -----
 
-// Dialects that batch-opt does not load have advice, too.
+// Errors about dialects that batch-opt does not load name the fix, too.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @below {{'stablehlo.tanh' belongs to unsupported dialect 'stablehlo'; run 'batch-import' first}}
   %y = "stablehlo.tanh"(%x) : (tensor<4xf32>) -> tensor<4xf32>

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-verify-kernels --split-input-file --verify-diagnostics
 
-// A function has a body.
+// A function that the entry calls must have a body.
 // expected-error @+1 {{this function is only declared; functions that the entry calls require a body}}
 func.func private @f(%n: index) -> index
 func.func @main(%n: index) -> index attributes {batch.entry} {
@@ -10,7 +10,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 
 // -----
 
-// An op of a dialect that kernels do not support does not compute a tensor.
+// An op of a dialect that kernels do not support must not compute a tensor.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @+1 {{computes a tensor outside of kernels; batch-outline-kernels moves ops of linalg, tensor, arith and math, and ops that implement BatchableOpInterface, into kernels}}
   %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -19,7 +19,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// This also holds in any region.
+// An op of a dialect that kernels do not support must not compute a tensor in a region either.
 func.func private @f(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
   %z = scf.if %c -> tensor<4xf32> {
     // expected-error @+1 {{computes a tensor outside of kernels}}
@@ -38,7 +38,7 @@ func.func @main(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32>
 
 // -----
 
-// It also holds for unranked tensors.
+// An op outside of kernels must not compute an unranked tensor either.
 func.func @main(%x: tensor<4xf32>) attributes {batch.entry} {
   // expected-error @+1 {{computes a tensor outside of kernels}}
   %y = tensor.cast %x : tensor<4xf32> to tensor<*xf32>
@@ -47,7 +47,7 @@ func.func @main(%x: tensor<4xf32>) attributes {batch.entry} {
 
 // -----
 
-// An op that no pass has moved into a kernel does not compute a tensor.
+// An op that no pass has moved into a kernel must not compute a tensor.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @+1 {{computes a tensor outside of kernels}}
   %y = math.tanh %x : tensor<4xf32>
@@ -92,7 +92,7 @@ func.func @main(%i: index, %e: tensor<8x4xf32> {batch.shared = "e"})
 
 // -----
 
-// Control passes tensors through structured ops that have a lowering.
+// Control flow may pass tensors only through structured ops that have a lowering.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @+1 {{is not supported as control flow; use 'scf.if', 'scf.index_switch', 'scf.for' or 'scf.while'}}
   %y = scf.execute_region -> tensor<4xf32> {
@@ -103,7 +103,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Such ops belong to scf and rec, not to other dialects.
+// Structured ops with a lowering belong to scf and rec, not to other dialects.
 func.func @main(%n: index) -> index attributes {batch.entry} {
   // expected-error @+1 {{is not supported as control flow}}
   %m = affine.for %i = 0 to 4 iter_args(%a = %n) -> index {
@@ -114,7 +114,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 
 // -----
 
-// The number of rows of a parameter is known if its rows are static.
+// The number of rows of a parameter is known only if its rows are static.
 func.func @main(%E: tensor<?x?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
@@ -135,7 +135,7 @@ func.func @main(%x: tensor<?x4xf32>, %i: index) -> index
 
 // -----
 
-// Elements are read from rows, which are static.
+// Control must read elements from rows, which are static.
 func.func @main(%x: tensor<?x4xf32>, %i: index) -> f32 attributes {batch.entry} {
   // expected-error @+1 {{cannot read an element of 'tensor<?x4xf32>' outside of kernels; only elements of static tensors and of static rows of parameters can be read there}}
   %y = tensor.extract %x[%i, %i] : tensor<?x4xf32>
@@ -144,7 +144,7 @@ func.func @main(%x: tensor<?x4xf32>, %i: index) -> f32 attributes {batch.entry} 
 
 // -----
 
-// Tasks have depths.
+// Tasks must have depths.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-verify-planned --split-input-file --verify-diagnostics
 
-// An inspector has no tensors as results.
+// Ops of an inspector must not have tensors as results.
 func.func @main.inspect(%h: !batch.handle) attributes {batch.inspector} {
   // expected-error @+1 {{uses a tensor in an inspector, where handles represent tensors; run batch-linearize first}}
   %x = arith.constant dense<0.0> : tensor<4xf32>
@@ -9,7 +9,7 @@ func.func @main.inspect(%h: !batch.handle) attributes {batch.inspector} {
 
 // -----
 
-// An inspector has no tensors as arguments.
+// An inspector must not have tensors as arguments.
 // expected-error @+1 {{uses a tensor in an inspector}}
 func.func @main.inspect(%x: tensor<4xf32>) attributes {batch.inspector} {
   return
@@ -17,7 +17,7 @@ func.func @main.inspect(%x: tensor<4xf32>) attributes {batch.inspector} {
 
 // -----
 
-// An inspector has no tensors as arguments of regions.
+// Regions of an inspector must not have tensors as arguments.
 func.func @main.inspect(%xs: !rec.list<tensor<4xf32>>)
     attributes {batch.inspector} {
   // expected-error @+1 {{uses a tensor in an inspector}}
@@ -29,7 +29,7 @@ func.func @main.inspect(%xs: !rec.list<tensor<4xf32>>)
 
 // -----
 
-// Functions that an inspector calls have no tensors.
+// Functions that an inspector calls must not use tensors.
 func.func private @g.inspect() {
   // expected-error @+1 {{uses a tensor in an inspector}}
   %x = arith.constant dense<0.0> : tensor<4xf32>
@@ -42,7 +42,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 
 // -----
 
-// Traversed functions have no tensors.
+// Traversed functions must not use tensors.
 rec.adt @Tree {
   rec.variant @leaf()
 }
@@ -58,7 +58,7 @@ func.func @main.traverse() attributes {batch.traversal} {
 
 // -----
 
-// An inspector records tasks and invokes nothing.
+// An inspector must record tasks, not invoke kernels.
 batch.kernel @k() {
   batch.yield
 }
@@ -70,7 +70,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 
 // -----
 
-// Each argument of a recorded kernel specifies how a step reads it.
+// Each argument of a recorded kernel must specify how a step reads it.
 batch.kernel @k(%i: index) {
   batch.yield
 }
@@ -82,7 +82,7 @@ func.func @main.inspect(%i: index) attributes {batch.inspector} {
 
 // -----
 
-// Each result of a recorded kernel specifies where a step stores it.
+// Each result of a recorded kernel must specify where a step stores it.
 batch.kernel @k() -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
@@ -95,7 +95,7 @@ func.func @main.inspect(%d: index) attributes {batch.inspector} {
 
 // -----
 
-// Rows of the inspector's results are in existing tables.
+// Rows of the inspector's results must be in existing tables.
 // expected-error @+1 {{unknown table @t}}
 func.func @main.inspect(%h: !batch.handle) -> (!batch.handle {batch.in_table = @t})
     attributes {batch.inspector} {
@@ -104,7 +104,7 @@ func.func @main.inspect(%h: !batch.handle) -> (!batch.handle {batch.in_table = @
 
 // -----
 
-// Rows of the inspector's arguments are in existing tables.
+// Rows of the inspector's arguments must be in existing sources.
 batch.table @t : tensor<4xf32> group(0)
 // expected-error @+1 {{unknown source @t}}
 func.func @main.inspect(%h: !batch.handle {batch.in_source = @t})
@@ -114,7 +114,7 @@ func.func @main.inspect(%h: !batch.handle {batch.in_source = @t})
 
 // -----
 
-// Rows of fields are in existing tables.
+// Rows of fields must be in existing tables.
 rec.adt @States {
   // expected-error @+1 {{unknown table @t}}
   rec.variant @leaf(h: tensor<4xf32>) {batch.in_table = {h = @t}}

@@ -56,7 +56,7 @@ func.func @main(
     }
     scf.yield %next : !row
   }
-  // The number of rounds is the smaller of two elements of L: the last, and that at %again.
+  // The number of rounds is the minimum of the last element of L and the element at %again.
   %length = tensor.dim %L, %c0 : tensor<?xi64>
   %last = arith.subi %length, %c1 : index
   %most64 = tensor.extract %L[%last] : tensor<?xi64>
@@ -72,7 +72,7 @@ func.func @main(
   return %z, %total : !row, index
 }
 
-// A field contains the number of steps.
+// The number of rounds of a loop is an element of a field.
 func.func @walk(%steps: !rec.adt<@Step>, %y: !row) -> (!row, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,4 +1,4 @@
-// A recursion of the entry that does not end below 0.
+// A recursion of the entry that does not end if n is below 0.
 //
 //   main(n) = n == 0 ? 0 : main(n - 1) + 1
 

@@ -1,4 +1,4 @@
-// Computations of kernels with numbers other than f32. Each result has its own
+// Computations of kernels on types other than f32. Each result has its own
 // reference in check_types.py.
 
 #xs = affine_map<(i) -> (i)>
@@ -54,7 +54,7 @@ func.func private @mix(%n: !longs) -> (!longs, tensor<11xf64>) {
   return %m, %u : !longs, tensor<11xf64>
 }
 
-// Divisors are zero in some lanes, and the smallest number is divided by -1.
+// Some divisors are zero, and the smallest number is divided by -1.
 func.func private @divide(%n: !longs, %w: !words) -> (!longs, !longs, !words) {
   %d = arith.extsi %w : !words to !longs
   %q = arith.divsi %n, %d : !longs

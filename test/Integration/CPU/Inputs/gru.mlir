@@ -1,5 +1,5 @@
-// A GRU over a list, from the end of the list, with a mark for rec-refactor: a step computes the
-// gate n and the state that it reads.
+// A GRU over a list, from the end of the list. With the mark for rec-refactor, each step computes
+// the gate n and the state of the previous step.
 
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>

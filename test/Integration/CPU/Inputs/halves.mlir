@@ -1,4 +1,4 @@
-// Elementwise code, products and sums of f16 and of bf16, for one target or another.
+// Elementwise code, products and sums of f16 and of bf16. Tests compile it for several targets.
 
 !h = tensor<37xf16>
 !b = tensor<37xbf16>

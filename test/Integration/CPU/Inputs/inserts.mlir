@@ -35,8 +35,8 @@ func.func @main(
   %a = arith.index_cast %a64 : i64 to index
   %b = arith.index_cast %b64 : i64 to index
 
-  // Slices without and with the unit dimension, at two positions, with strides, and of some
-  // columns.
+  // Inserts of slices without and with the unit dimension, at two positions, with strides, and
+  // of some columns.
   %dropped = tensor.insert_slice %row into %x[%a, 0] [1, 19] [1, 1] : !row into !x
   %row1 = tensor.expand_shape %row [[0, 1]] output_shape [1, 19] : !row into tensor<1x19xf32>
   %kept = tensor.insert_slice %row1 into %x[%b, 0] [1, 19] [1, 1] : tensor<1x19xf32> into !x
@@ -69,7 +69,7 @@ func.func @main(
   } -> !row
   %both = arith.addf %dropped, %x : !x
 
-  // Other types.
+  // Inserts into tensors of integers and of bits.
   %integers = tensor.insert %a64 into %words[%b] : tensor<8xi64>
   %odd = arith.trunci %words : tensor<8xi64> to tensor<8xi1>
   %isEqual = arith.cmpi eq, %a64, %b64 : i64
@@ -116,7 +116,7 @@ func.func @main(
     scf.yield %next, %new : !x, !x
   }
 
-  // Two inserts into one tensor, one of which is only read. Two inserts in sequence.
+  // Two inserts into one tensor. Only a sum reads the first result. A third insert follows the second.
   %two, %other = scf.for %i = %c0 to %n step %c1 iter_args(%old = %x, %h = %row) -> (!x, !row) {
     %place = tensor.extract %words[%i] : tensor<8xi64>
     %at = arith.index_cast %place : i64 to index

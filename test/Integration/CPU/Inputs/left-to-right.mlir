@@ -1,5 +1,5 @@
 // A recurrent network that walks a tree from left to right and back up, with a
-// mark for rec-refactor. Without the mark, a node takes two kernels: one between its children,
+// mark for rec-refactor. Without the mark, a node needs two kernels: one between its children,
 // and one after them.
 
 !vec = tensor<16xf32>

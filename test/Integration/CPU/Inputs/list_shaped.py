@@ -45,7 +45,7 @@ value.print(value.trees([]))
 value = Value()  # trees without words or subtrees
 value.print(value.trees([value.leaf(0), value.node(value.trees([]), 0)]))
 
-value = Value()  # lists that share their rests, and lists that share nodes
+value = Value()  # lists that share tails, and lists that share nodes
 words = value.words(5)
 leaves = [value.add("leaf", value.words(n, words)) for n in range(4)]
 rest = value.trees(leaves)

@@ -1,4 +1,4 @@
-// A loop that calls a helper. Other symbols have the same names.
+// The entry, named like the symbol of an object, calls a helper, named like a C function, in a loop.
 func.func @memcpy(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = math.exp %x : tensor<4xf32>
   return %y : tensor<4xf32>

@@ -1,5 +1,5 @@
 // The first t rows of a tensor, where t is an index, and values computed from them.
-// check_prefixes.py has a reference.
+// check_prefixes.py computes the expected values.
 
 !row = tensor<19xf32>
 !rows = tensor<?x19xf32>
@@ -49,7 +49,7 @@ func.func @main(
   %attended = linalg.vecmat ins(%soft, %keys : tensor<?xf32>, !rows)
       outs(%empty : !row) -> !row
 
-  // Reductions of other kinds.
+  // Reductions that are not sums.
   %largest = linalg.reduce ins(%scores : tensor<?xf32>) outs(%least : tensor<f32>)
       dimensions = [0] (%e: f32, %acc: f32) {
     %m = arith.maxnumf %e, %acc : f32
@@ -84,7 +84,7 @@ func.func @main(
   %from = arith.index_cast %o64 : i64 to index
   %row = tensor.extract_slice %doubled[%from, 0] [1, 19] [1, 1] : !rows to !row
 
-  // A window of t rows from a computed position on.
+  // A window of 12 rows from a computed position on, and t / 2 rows of this window.
   %window = tensor.extract_slice %E[%from, 0] [12, 19] [1, 1] : tensor<?x19xf32> to !cache
   %half = arith.divui %t, %c2 : index
   %some = tensor.extract_slice %window[%from, 0] [%half, 19] [1, 1] : !cache to !rows
@@ -94,7 +94,7 @@ func.func @main(
     linalg.yield %s : f32
   }
 
-  // Both tensors have a known shape again.
+  // A padded and an inserted tensor, both of which have a static shape again.
   %c13 = arith.constant 13 : index
   %rest = arith.subi %c13, %t : index
   %padded = tensor.pad %doubled low[2, 1] high[%rest, 1] {

@@ -1,6 +1,6 @@
-// Products of matrices with parameters and with each other: matrices that differ by a
-// dimension, sums along two dimensions, factors that are computed, concatenated or
-// transposed, and elements that comparisons find. check_products.py computes them.
+// Products of matrices with parameters and with each other. Some matrices differ by head or row,
+// some sums are along two dimensions, and some factors are computed, concatenated or transposed.
+// Two results are largest elements and positions. check_products.py computes the expected results.
 
 #a = affine_map<(h, m, n, k) -> (m, k)>
 #b = affine_map<(h, m, n, k) -> (h, n, k)>
@@ -133,7 +133,7 @@ module {
     return %z : tensor<3x7x48xf32>
   }
 
-  // A sum of another kind, which shares a stage with products per head.
+  // A sum without products, which shares a stage with products per head.
   func.func private @sums(%x: tensor<3x7x24x4xf32>) -> tensor<3x7x24xf32> {
     %zero = arith.constant dense<0.0> : tensor<3x7x24xf32>
     %z = linalg.reduce { arith.addf } ins(%x : tensor<3x7x24x4xf32>)

@@ -1,5 +1,5 @@
-// Loops that compute ragged tensors, and read their rows and reductions. check_reads.py has a
-// reference.
+// Loops that compute ragged tensors, and read their rows and reductions. check_reads.py
+// computes the expected values.
 
 !row = tensor<19xf32>
 !rows = tensor<?x19xf32>
@@ -25,7 +25,7 @@ func.func @main(%seq: !rows {batch.name = "seq"}, %at: tensor<3xi64> {batch.name
     linalg.yield %h : f32
   } -> !rows
 
-  // A row of twice the tensor, at each position.
+  // Each row of the doubled tensor.
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %zero) -> (!row) {
     %twice = linalg.add ins(%seq, %seq : !rows, !rows) outs(%init : !rows) -> !rows
     %row = tensor.extract_slice %twice[%i, 0] [1, 19] [1, 1] : !rows to !row
@@ -33,7 +33,7 @@ func.func @main(%seq: !rows {batch.name = "seq"}, %at: tensor<3xi64> {batch.name
     scf.yield %b : !row
   }
 
-  // The maximum of the rows, after a row is added to each of them.
+  // The maximum of the rows, after a row is subtracted from each of them.
   %s = scf.for %i = %c0 to %n step %c1 iter_args(%a = %zero) -> (!row) {
     %more = tensor.empty(%n) : !rows
     %moved = linalg.generic {indexing_maps = [#rows, #columns, #rows],

@@ -1,4 +1,4 @@
-// Reductions in the forms of importers, each over an input, a parameter and a
+// Reductions as importers write them, each over an input, a parameter and a
 // computed tensor. Other operations use their results. check_reductions.py
 // computes the expected results.
 
@@ -31,7 +31,7 @@ func.func private @torch_argmax(%x: !x) -> (!rows, tensor<5xi64>) {
   return %r#0, %r#1 : !rows, tensor<5xi64>
 }
 
-// The same for the minimum. The results keep the dimension.
+// As @torch_argmax, with the minimum. The results keep the reduced dimension.
 func.func private @torch_argmin(%x: !x) -> (tensor<1x19xf32>, tensor<1x19xi64>) {
   %high = arith.constant 0x7F800000 : f32
   %none = arith.constant 0 : i64
@@ -118,7 +118,7 @@ func.func private @jax_argmin(%x: !x) -> tensor<19xi32> {
   return %r#1 : tensor<19xi32>
 }
 
-// One combiner: along each dimension, along both, and along both with the dimensions kept.
+// Reductions by a single op along each dimension, along both, and along both with dimensions kept.
 func.func private @plain(%x: !x)
     -> (!rows, !cols, !rows, !cols, !rows, !rows, tensor<f32>, tensor<1x1xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -179,7 +179,7 @@ func.func private @several(%x: !x) -> (!rows, !rows, !rows, !rows) {
   return %moments#0, %moments#1, %both#0, %both#1 : !rows, !rows, !rows, !rows
 }
 
-// Reductions of integers, and whether any or all are positive.
+// Reductions of integers, and tests of whether any or all numbers are positive.
 func.func private @integers(%x: !x)
     -> (tensor<5xi64>, tensor<19xi64>, tensor<5xi64>, tensor<19xi1>, tensor<5xi1>) {
   %eight = arith.constant dense<8.0> : !x
@@ -200,7 +200,7 @@ func.func private @integers(%x: !x)
       : tensor<5xi64>, tensor<19xi64>, tensor<5xi64>, tensor<19xi1>, tensor<5xi1>
 }
 
-// Reductions along some of four dimensions, in other orders than in memory.
+// Reductions along two of four dimensions. The results have the other two in reverse order.
 func.func private @deep(%x: !x) -> (tensor<2x4xf32>, tensor<3x5xf32>) {
   %zero = arith.constant dense<0.0> : tensor<2x4xf32>
   %low = arith.constant dense<0xFF800000> : tensor<3x5xf32>
@@ -226,7 +226,7 @@ func.func private @deep(%x: !x) -> (tensor<2x4xf32>, tensor<3x5xf32>) {
   return %sum, %max : tensor<2x4xf32>, tensor<3x5xf32>
 }
 
-// Cumulative sums: a window, a triangle, and halves that interior padding merges.
+// Cumulative sums by a window, by a triangle, and by halves that interior padding merges.
 func.func private @cumulative(%x: !x) -> (!x, !x, tensor<5x5xf32>) {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -338,7 +338,7 @@ func.func private @windows(%x: !x)
       : tensor<1x3x17x1xf32>, tensor<1x1x2x6xf32>, tensor<1x1x2x9xi64>, tensor<15xf32>, tensor<2x6xf32>
 }
 
-// Along a ragged extent, along the other dimension, along both.
+// Reductions along a ragged extent, along the other dimension, and along both.
 func.func private @ragged(%s: !s)
     -> (tensor<8xf32>, tensor<8xf32>, tensor<1x8xf32>, tensor<f32>, tensor<1x1xf32>, tensor<8xi1>, tensor<8xi1>,
         tensor<i64>, tensor<1xf32>) {

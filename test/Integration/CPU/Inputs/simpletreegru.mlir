@@ -1,6 +1,6 @@
 // SimpleTreeGRU on binary trees, which returns h of the root. A mark for rec-refactor follows
-// the match: the code after the products is the same for leaves and nodes, and their callers run
-// it.
+// the match: the code after the products is the same for leaves and nodes, and callers of @encode
+// run this code.
 //
 //   z = sigmoid(a_z), n = tanh(a_h), h = (1 - z) * n
 //   leaf: a_* = W_* x + b_*     node: a_z = U_z s + b_z, a_h = U_h (r * s) + b_h

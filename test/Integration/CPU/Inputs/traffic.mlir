@@ -1,5 +1,5 @@
-// A recursion in which some values must be saved and others not. It shows the effect of each
-// optimization on stack traffic separately.
+// A recursion in which some values must be saved and others need not be. It shows the effect
+// of each optimization on stack traffic separately.
 //
 //   f(n, a) = n = 0 ? a : a * a + f(n - 1, f(n - 1, a + 1))
 

@@ -1,6 +1,6 @@
 // The child-sum TreeGRU of test/models/treegru_cs.mlir on binary trees, with
-// marks for rec-refactor: the caller of a node computes its gate n and its state
-// h.
+// a mark for rec-refactor: the caller that reads a node computes the node's gate n
+// and state h.
 
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>

@@ -1,5 +1,5 @@
-// An element of a parameter, a vector of any length, is the number of rounds of a
-// loop. check_control_reads.py has a reference.
+// A loop whose number of rounds is an element of a parameter, which is a vector of any length.
+// check_control_reads.py computes the expected values.
 
 func.func @main(
     %i: index {batch.name = "i"},

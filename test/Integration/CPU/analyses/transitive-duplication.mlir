@@ -3,9 +3,9 @@
 // RUN: echo '{"l":["cons",["cons",["nil"]]]}' > %t.jsonl
 // RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json | FileCheck %s --check-prefix=RAN
 
-// Functions that a duplicated function calls with its parameters are duplicated with
-// it, through any number of functions. The products of the innermost one read one
-// parameter each.
+// If a duplicated function passes its parameters to another function, that function is
+// duplicated, too. This holds for any number of calls. Each product of the innermost
+// function then reads one parameter.
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 !list = !rec.adt<@List>

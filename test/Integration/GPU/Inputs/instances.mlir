@@ -1,5 +1,5 @@
-// Single instances with a list of tensors, a row at an index, and a loop that only its tensors
-// end. From row i of E, for each x of the list: y = w * y + x; then y = w * y while y[0] is not
+// Single instances with a list of tensors, a row at an index, and a loop whose condition reads a
+// tensor. From row i of E, for each x of the list: y = w * y + x; then y = w * y while y[0] is not
 // small, up to n times.
 !row = tensor<5xf32>
 module {

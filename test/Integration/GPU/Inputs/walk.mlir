@@ -1,4 +1,4 @@
-// A recursion over rows: some do not fill a line of memory, and one fills several.
+// A recursion over rows. Some rows do not fill a line of memory, and one row fills several lines.
 //
 //   walk(n, x, m) = n < 2 ? (W x, m) : a combination of walk(n - 1, ...) and
 //   walk(n - 2, ...)
