@@ -13,6 +13,7 @@ import numpy
 from jax.extend import core
 
 from batch.core.errors import LoweringError
+from batch.lowering.refusals import REMEDY, refusal
 from batch.lowering.types import element_type
 from batch.runtime.binding import Bound
 from batch.tracing.jaxprs import (
@@ -31,24 +32,6 @@ from batch.tracing.jaxprs import (
 from batch.tracing.liveness import live_equations
 from batch.tracing.locations import Source, describe_place, unknown_extent
 
-# Unsupported primitives, each with the end of its message. The jaxlib passes would reject some of
-# them without a reason, or would compute numbers that differ from those of JAX.
-_REFUSED = dict.fromkeys((
-    "fft", "eig", "eigh", "svd", "qr", "geqrf", "geqp3", "householder_product", "ormqr",
-    "schur", "hessenberg", "tridiagonal",
-    "pure_callback", "io_callback", "debug_callback", "debug_print", "ffi_call", "dce_sink",
-    "after_all", "create_token", "inspect_sharding", "pmap", "shard_map", "reshard",
-    "pallas_call", "run_state", "create_linear", "pin", "unpin", "to_edtype",
-    "from_edtype", "unreachable", "select_and_scatter", "scaled_dot", "check", "core_map",
-    "with_memory_space_constraint"), "") | {
-        "rng_uniform": " because it has no seed; use jax.random.uniform",
-        "rng_bit_generator": " because its bits depend on the device; use jax.random.bits"}
-# Prefixes of further unsupported primitives: those for several devices, and library kernels.
-_REFUSED_PREFIXES = (
-    "all_gather", "all_to_all", "axis_index", "pbroadcast", "pmax", "pmin", "ppermute",
-    "precv", "preduced", "psend", "psum", "pvary", "ragged_all_to_all", "reduce_scatter",
-    "reduced_vary_cast", "unreduced_", "vary_unreduced_cast",
-    "cudnn_", "dot_product_attention_", "scaled_matmul")
 # Result of a rule that leaves the equation to jaxlib.
 KEEP = object()
 
@@ -75,11 +58,6 @@ def of_nothing(name):
         _of_nothing[name] = function
         return function
     return register
-
-
-def is_refused(name):
-    """Returns whether primitives of this name are deliberately unsupported."""
-    return name in _REFUSED or name.startswith(_REFUSED_PREFIXES)
 
 
 def _move_keys(primitive, params, inputs, outputs):
@@ -194,15 +172,15 @@ class _Expansion:
                 atoms = [self.decision(atoms[0]), *atoms[1:]]
             return self.control(equation, atoms)
         if equation.effects:
-            raise LoweringError(
-                f"{describe_place(equation)}{name} has effects, which are not supported")
-        if is_refused(name):
-            raise LoweringError(f"{describe_place(equation)}{name} is not supported"
-                                f"{_REFUSED.get(name, '')}")
+            raise LoweringError(f"{describe_place(equation)}{name} has effects, which are not "
+                                f"supported{REMEDY}")
+        if remedy := refusal(name):
+            raise LoweringError(f"{describe_place(equation)}{name} is not supported{remedy}")
         for v in equation.outvars:
             if jax.dtypes.issubdtype(v.aval.dtype, numpy.complexfloating):
                 raise LoweringError(f"{describe_place(equation)}{name} returns "
-                                    f"{v.aval.dtype.name}; complex numbers are not supported")
+                                    f"{v.aval.dtype.name}; complex numbers are not supported; "
+                                    "compute with real and imaginary parts")
             try:
                 if not is_key(v.aval):
                     element_type(v.aval.dtype)
