@@ -387,6 +387,8 @@ def draw_kernels(record, output):
 
 
 def main():
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        return print(__doc__)
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     with open(sys.argv[1]) as file:
