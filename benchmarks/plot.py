@@ -342,8 +342,7 @@ def draw_decode(record, output):
     results = record["results"]
     lanes = sorted({r["lanes"] for r in results})
     out, top, width = [], TOP, 0
-    for key, title in (("over_vmap", "jit(vmap)'s"),
-                       ("over_generate", "transformers' generate's")):
+    for key, peer in (("over_vmap", "jit(vmap)"), ("over_generate", "generate")):
         values = {}
         for r in results:
             if key in r:
@@ -351,7 +350,8 @@ def draw_decode(record, output):
                 values.setdefault(name, {})[r["lanes"]] = r[key]
         if values:
             width = max(width, panel(
-                out, top, "%s time over ours, %d thread(s)" % (title, results[0]["threads"]),
+                out, top, "Time of %s over that of Batch, %d thread(s), by width" % (
+                    peer, results[0]["threads"]),
                 "x", list(values), lanes, values, "%s lanes", 1))
             top += HEIGHT + GAP
     legend(out, ["%d lanes" % n for n in lanes], 90)
