@@ -99,7 +99,8 @@ def wrong(wheel):
         folder = os.path.join(ROOT, "python")
         modules = glob.glob(os.path.join(folder, "batch", "**", "*.py"), recursive=True)
         wanted = {os.path.relpath(path, folder) for path in modules}
-        wanted |= {"batch/bin/batch-compile", "batch/py.typed", "batch/_native.pyi"}
+        compiler = "batch/bin/batch-compile"
+        wanted |= {compiler, "batch/py.typed", "batch/_native.pyi"}
         extension = {n for n in names if re.fullmatch(r"batch/_native[^/]*\.so", n)}
         for missing in sorted(wanted - names):
             yield "there is no " + missing
@@ -121,10 +122,8 @@ def wrong(wheel):
             listed = {info + "licenses/" + n for n in metadata.get_all("License-File")}
             if listed != licenses:
                 yield "its metadata lists other licences than it has"
-        for program in sorted((wanted | extension) & names):
+        for program in sorted(({compiler} | extension) & names):
             path = os.path.join(work, program)
-            if program.endswith(".py"):
-                continue
             for library in sorted(needed(path)):
                 if not re.match(r"(libstdc\+\+|libgcc_s|libc|libm|libz|ld-linux.*|libdl|"
                                 r"librt|libpthread)\.so", library):
@@ -132,7 +131,7 @@ def wrong(wheel):
             sections = subprocess.run(["readelf", "-S", path], stdout=subprocess.PIPE)
             if b".symtab" in sections.stdout:
                 yield program + " is not stripped"
-        compiler = os.path.join(work, "batch/bin/batch-compile")
+        compiler = os.path.join(work, compiler)
         if os.path.exists(compiler):
             os.chmod(compiler, 0o755)
             said = subprocess.run([compiler, "--version"], stdout=subprocess.PIPE)
