@@ -174,8 +174,8 @@ class _Expansion:
         if equation.effects:
             raise LoweringError(f"{describe_place(equation)}{name} has effects, which are not "
                                 f"supported{REMEDY}")
-        if remedy := refusal(name):
-            raise LoweringError(f"{describe_place(equation)}{name} is not supported{remedy}")
+        if end := refusal(name):
+            raise LoweringError(f"{describe_place(equation)}{name} is not supported{end}")
         for v in equation.outvars:
             if jax.dtypes.issubdtype(v.aval.dtype, numpy.complexfloating):
                 raise LoweringError(f"{describe_place(equation)}{name} returns "
