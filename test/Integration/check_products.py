@@ -79,7 +79,9 @@ def expected(v):
         "pieces": flat([by_columns(q[h], pieces[h]) for h in heads]),
         "most": [max(row) for row in v["l"]],
         "sums": [sum(e) for head in v["u"] for row in head for e in row],
-        "place": [row.index(max(row)) for row in v["l"]]}
+        "place": [row.index(max(row)) for row in v["l"]],
+        "of_a_head": flat(by_columns(x, W[1])),
+        "of_a_part": flat(by_columns(x, transpose(O[2][3:23])))}
 
 
 def no_errors(program, name, ways):

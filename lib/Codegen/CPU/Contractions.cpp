@@ -94,8 +94,7 @@ void StageEmitter::emitPanels(const Reduction &reduction, Value tileRow,
   int64_t panelBytes = right.getK() * stepBytes;
   Value packing =
       b.offset(evaluator.getPacking(tables.getPanels(right)),
-               b.constant(packed.getNOffset() / right.getWidth() * panelBytes +
-                          packed.getKOffset() * stepBytes));
+               b.constant(packed.getFirstElement() * bytes));
   // Number the matrices of each reduction separately, because reductions may
   // have different numbers of matrices.
   auto pointerTo = [&](Value number) {

@@ -386,8 +386,7 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
                share.depth() % format.vector() == 0;
     packings.push_back(evaluator.getPacking(tables.getPanels(panels)));
     globalStride.push_back(panels.getK() * elementBytes);
-    globalAt.push_back(b.constant((packed.getNOffset() * panels.getK() +
-                                   packed.getKOffset() + share.begin) *
+    globalAt.push_back(b.constant((packed.getFirstElement() + share.begin) *
                                   elementBytes));
   }
 

@@ -34,8 +34,7 @@ int64_t ResidentMatrix::tileBytes() const {
 /// Returns true if the readers of two matrices read the same bytes.
 static bool isSame(const ResidentMatrix &a, const ResidentMatrix &b) {
   return a.packed.getPanels() == b.packed.getPanels() &&
-         a.packed.getNOffset() == b.packed.getNOffset() &&
-         a.packed.getKOffset() == b.packed.getKOffset() &&
+         a.packed.getFirstElement() == b.packed.getFirstElement() &&
          a.columns == b.columns && a.depth == b.depth && a.format == b.format;
 }
 
@@ -188,16 +187,16 @@ void ResidentParameters::emitLoad(const ResidentMatrix &matrix, CodeBuilder &b,
                                   Value thread, int64_t threads) const {
   PanelsAttr panels = matrix.packed.getPanels();
   const FactorFormat &format = matrix.format;
-  int64_t kOffset = matrix.packed.getKOffset();
   int64_t elementBytes = batch::elementBytes(format.element);
   int64_t vector = FactorFormat::kVectorBytes / elementBytes;
   bool whole = matrix.depth % vector == 0 && panels.getK() % vector == 0 &&
-               kOffset % vector == 0;
+               matrix.packed.getKOffset() % vector == 0;
   int64_t width = whole ? vector : 1;
   int64_t padding = format.padded(matrix.depth) - matrix.depth;
   Value pieces = b.constant(matrix.depth / width); // pieces of a column
   Value fromColumn = b.constant(panels.getK() * elementBytes);
-  packing = b.offset(packing, b.constant(kOffset * elementBytes));
+  packing = b.offset(
+      packing, b.constant(matrix.packed.getFirstElement() * elementBytes));
 
   WordMath m(b);
   ColumnShare<WordMath> share(m, m.narrow(unit), m.narrow(units), matrix.tiles);
@@ -209,7 +208,6 @@ void ResidentParameters::emitLoad(const ResidentMatrix &matrix, CodeBuilder &b,
     Value columns = b.constant(FactorFormat::kTileColumns);
     if (matrix.columns % FactorFormat::kTileColumns)
       columns = b.min(columns, b.sub(b.constant(matrix.columns), column));
-    column = b.add(column, b.constant(matrix.packed.getNOffset()));
     Value source = b.offset(packing, b.mul(column, fromColumn));
     Value target = b.offset(getMemory(b, matrix.offset),
                             b.mul(turn, b.constant(matrix.tileBytes())));

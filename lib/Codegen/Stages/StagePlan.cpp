@@ -362,10 +362,12 @@ TableLayout StagePlan::getLayout(Value value) const {
 
 /// Returns the number of bytes of the parameters that a contraction reads.
 int64_t StagePlan::getWeightBytes(const Reduction &reduction) const {
-  if (reduction.packed)
-    return reduction.depth * reduction.space.columns() *
-           reduction.packed.getPanels().getGroups() *
-           elementBytes(reduction.getElementType());
+  if (reduction.packed) {
+    int64_t factors = reduction.depth * reduction.space.columns();
+    for (int64_t dim : reduction.groups)
+      factors *= reduction.space.shape[dim];
+    return factors * elementBytes(reduction.getElementType());
+  }
   if (reduction.gathered)
     return reduction.gathered.getPanels().getN() * reduction.depth *
            elementBytes(reduction.getElementType());

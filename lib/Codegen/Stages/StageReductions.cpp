@@ -109,16 +109,28 @@ PanelsAttr Staging::matchStack(StagedNode &node, MutableArrayRef<Read> reads) {
   return getPanels(parameters, n, k, /*transposed=*/true);
 }
 
+/// Matches a matrix that consists of the last two dimensions of a parameter.
+/// Constant positions along the other dimensions select the matrix.
 std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
                                                    const Read &read) {
   auto argument = dyn_cast<BlockArgument>(read.base);
   auto linalgOp = cast<linalg::LinalgOp>(node.op);
-  if (read.indices.size() != 2 || linalgOp.getNumReductionLoops() != 1 ||
+  if (read.indices.size() < 2 || linalgOp.getNumReductionLoops() != 1 ||
       !argument || !op.getParameter(argument.getArgNumber()))
     return std::nullopt;
-  auto shape = cast<RankedTensorType>(argument.getType()).getShape();
-  if (ShapedType::isDynamicShape(shape))
+  auto extents = cast<RankedTensorType>(argument.getType()).getShape();
+  if (ShapedType::isDynamicShape(extents))
     return std::nullopt;
+  size_t outer = extents.size() - 2;
+  int64_t group = 0;
+  for (size_t dim = 0; dim < outer; ++dim) {
+    auto position = dyn_cast<AffineConstantExpr>(read.indices[dim].expr);
+    if (!position)
+      return std::nullopt;
+    group = group * extents[dim] + position.getValue();
+  }
+  ArrayRef<int64_t> shape = extents.take_back(2);
+  ArrayRef<SymbolicIndex> indices = ArrayRef(read.indices).take_back(2);
   MLIRContext *context = op.getContext();
   AffineExpr n = getAffineDimExpr(node.space.rank(), context);
   AffineExpr k = getAffineDimExpr(node.space.rank() + 1, context);
@@ -127,8 +139,8 @@ std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
     return rest ? rest.getValue() : int64_t(-1);
   };
   for (bool transposed : {false, true}) {
-    int64_t nOffset = offsetFrom(read.indices[transposed ? 0 : 1].expr, n);
-    int64_t kOffset = offsetFrom(read.indices[transposed ? 1 : 0].expr, k);
+    int64_t nOffset = offsetFrom(indices[transposed ? 0 : 1].expr, n);
+    int64_t kOffset = offsetFrom(indices[transposed ? 1 : 0].expr, k);
     if (nOffset < 0 || kOffset < 0)
       continue;
     int64_t fullN = shape[transposed ? 0 : 1];
@@ -139,7 +151,17 @@ std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
       continue;
     PanelsAttr panels = getPanels(*op.getParameter(argument.getArgNumber()),
                                   fullN, shape[transposed ? 1 : 0], transposed);
-    return Factor{panels, nOffset, kOffset};
+    if (outer > 0) {
+      auto order = llvm::to_vector(llvm::seq<int64_t>(0, extents.size()));
+      if (transposed)
+        std::swap(order[outer], order[outer + 1]);
+      panels = PanelsAttr::get(context, panels.getParameters(), extents, order,
+                               panels.getN(), panels.getK(), panels.getWidth(),
+                               /*transposed=*/false);
+    }
+    Factor factor{panels, nOffset, kOffset};
+    factor.firstGroup = group;
+    return factor;
   }
   return std::nullopt;
 }
@@ -428,7 +450,7 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
       bool vectors = readOperands(node, last, node.reads, factor->left);
       node.reduction = PackedAttr::get(
           context, node.breaks, factor->groups, factor->left, factor->panels,
-          factor->nOffset, factor->kOffset, vectors);
+          factor->firstGroup, factor->nOffset, factor->kOffset, vectors);
       return success();
     }
     node.reads.clear();

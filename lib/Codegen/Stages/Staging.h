@@ -125,6 +125,7 @@ private:
     int64_t nOffset = 0, kOffset = 0;
     unsigned left = 0; ///< number of the product's other input
     SmallVector<int64_t> groups = {};
+    int64_t firstGroup = 0;
   };
   std::optional<Factor> matchPacked(StagedNode &node, linalg::LinalgOp op);
   std::optional<Factor> matchPanel(const StagedNode &node, const Read &read);

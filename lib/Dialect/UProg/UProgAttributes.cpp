@@ -190,15 +190,27 @@ static LogicalResult verifyBreaks(EmitError emitError,
 
 LogicalResult PackedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
                                  ArrayRef<int64_t> groups, unsigned left,
-                                 PanelsAttr panels, int64_t nOffset,
-                                 int64_t kOffset, bool) {
+                                 PanelsAttr panels, int64_t firstGroup,
+                                 int64_t nOffset, int64_t kOffset, bool) {
   if (left > 1)
     return emitError() << "'left' must be 0 or 1, the index of an input of the "
                           "contraction";
   if (nOffset < 0 || nOffset >= panels.getN() || kOffset < 0 ||
       kOffset >= panels.getK())
     return emitError() << "'n_offset' and 'k_offset' must be within the panels";
+  if (firstGroup < 0 || firstGroup >= panels.getGroups())
+    return emitError() << "'first_group' must be the number of a group of the "
+                          "panels, 0 to "
+                       << panels.getGroups() - 1;
   return verifyBreaks(emitError, breaks);
+}
+
+int64_t PackedAttr::getFirstElement() const {
+  PanelsAttr panels = getPanels();
+  int64_t width = panels.getWidth();
+  int64_t panel = getFirstGroup() * llvm::divideCeil(panels.getN(), width) +
+                  getNOffset() / width;
+  return (panel * panels.getK() + getKOffset()) * width;
 }
 
 LogicalResult InPlaceAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
@@ -266,10 +278,11 @@ static LogicalResult verifyInnerDims(Operation *op, Attribute how) {
     count *= shape[dim];
   }
   if (auto packed = dyn_cast<PackedAttr>(how);
-      packed && packed.getPanels().getGroups() != count)
-    return op->emitOpError("reads ")
-           << packed.getPanels().getGroups()
-           << " groups of panels, but 'groups' selects one of " << count;
+      packed && packed.getFirstGroup() + count > packed.getPanels().getGroups())
+    return op->emitOpError("selects one of ")
+           << count << " groups of panels from group "
+           << packed.getFirstGroup() << " on, but the panels have "
+           << packed.getPanels().getGroups();
   if (isa<GatheredAttr>(how) && shape.size() < 2)
     return op->emitOpError("gathers columns, so the stage must have inner "
                            "dimensions for rows and columns");

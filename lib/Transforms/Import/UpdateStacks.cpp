@@ -11,10 +11,12 @@
 // with the changed rows, as `lax.scan` does. The pass makes such a loop update
 // the stack that it reads. If the loop has few ops in all rounds, the pass
 // unrolls it, so rows have constant positions and kernels read them without a
-// copy.
+// copy. The limit is higher if the rows are matrices of products, such as the
+// weights of layers, because products with a fixed matrix run in panels.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Analysis/TensorCode.h"
 #include "Batch/Transforms/Import/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -157,6 +159,20 @@ static bool joinStacks(scf::ForOp loop, const RowUpdate &update) {
   return true;
 }
 
+/// Returns true if a product in `loop` reads a matrix that the round selects
+/// from a tensor outside the loop.
+static bool selectsMatrices(scf::ForOp loop) {
+  auto isMatrix = [&](tensor::ExtractSliceOp slice) {
+    return loop.isDefinedOutsideOfLoop(slice.getSource()) &&
+           slice.getType().getRank() == 2 &&
+           getRow(slice, slice.getSourceType(), slice.getType()) ==
+               OpFoldResult(loop.getInductionVar()) &&
+           llvm::any_of(slice->getUsers(),
+                        [](Operation *user) { return getContraction(user); });
+  };
+  return llvm::any_of(loop.getOps<tensor::ExtractSliceOp>(), isMatrix);
+}
+
 namespace {
 class UpdateStacksPass
     : public batch::impl::UpdateStacksPassBase<UpdateStacksPass> {
@@ -199,14 +215,18 @@ class UpdateStacksPass
       foldPositions(function);
   }
 
-  /// Returns true if the unrolled loop has at most mostOps ops.
+  /// Returns true if the unrolled loop has at most mostOps ops, or mostOpsPanels
+  /// ops if its products then read panels.
   bool isSmall(scf::ForOp loop) const {
     std::optional<llvm::APInt> rounds = loop.getStaticTripCount();
     if (!rounds)
       return false;
     int64_t ops = 0;
     loop.getBody()->walk([&](Operation *) { ++ops; });
-    return rounds->ule(std::max<int64_t>(mostOps, 0) / ops);
+    int64_t most = std::max<int64_t>(mostOps, 0);
+    if (selectsMatrices(loop))
+      most = std::max<int64_t>(most, mostOpsPanels);
+    return rounds->ule(most / ops);
   }
 
   /// Folds the positions that unrolled loops compute to constants.

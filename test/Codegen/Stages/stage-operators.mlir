@@ -274,6 +274,42 @@ uprog.operator @insert.rows(
   uprog.yield %two, %old, %new : tensor<?x6x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>
 }
 
+#xl = affine_map<(r, n, k) -> (r, k)>
+#wl = affine_map<(r, n, k) -> (k, n)>
+#tl = affine_map<(r, n, k) -> (n, k)>
+#yl = affine_map<(r, n, k) -> (r, n)>
+
+// A product with one matrix of a parameter reads the panels of this matrix. The
+// matrix may be transposed, and the product may read a part of its rows.
+// CHECK-LABEL: uprog.operator @layers.rows
+// CHECK:         uprog.reduction = #uprog.packed<left = 0, panels = <parameters = [0], extents = [2, 4, 48, 64], order = [0, 1, 2, 3], n = 64, k = 48, width = 32>, first_group = 6>
+// CHECK:         uprog.reduction = #uprog.packed<left = 0, panels = <parameters = [1], extents = [4, 64, 64], order = [0, 2, 1], n = 64, k = 64, width = 32>, first_group = 3, k_offset = 16>
+uprog.operator @layers.rows(%n: index, %x: tensor<?x48xf32> {uprog.operand = #uprog.operand<gather>},
+                            %w: tensor<2x4x48x64xf32> {uprog.operand = #uprog.operand<shared(0)>},
+                            %t: tensor<4x64x64xf32> {uprog.operand = #uprog.operand<shared(1)>})
+    -> (tensor<?x64xf32>, tensor<?x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %w6 = tensor.extract_slice %w[1, 2, 0, 0] [1, 1, 48, 64] [1, 1, 1, 1] : tensor<2x4x48x64xf32> to tensor<48x64xf32>
+  %a = linalg.generic {indexing_maps = [#xl, #wl, #yl], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w6 : tensor<?x48xf32>, tensor<48x64xf32>) outs(%z : tensor<?x64xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %m = arith.mulf %p, %q : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<?x64xf32>
+  %t3 = tensor.extract_slice %t[3, 0, 16] [1, 64, 48] [1, 1, 1] : tensor<4x64x64xf32> to tensor<64x48xf32>
+  %b = linalg.generic {indexing_maps = [#xl, #tl, #yl], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %t3 : tensor<?x48xf32>, tensor<64x48xf32>) outs(%z : tensor<?x64xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %m = arith.mulf %p, %q : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<?x64xf32>
+  uprog.yield %a, %b : tensor<?x64xf32>, tensor<?x64xf32>
+}
+
 #x3 = affine_map<(r, h, i, n, k) -> (r, i, k)>
 #w3 = affine_map<(r, h, i, n, k) -> (h, n, k)>
 #y3 = affine_map<(r, h, i, n, k) -> (r, h, i, n)>

@@ -306,11 +306,11 @@ uprog.operator @unsaid(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.op
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
     %e = tensor.empty(%n) : tensor<?x2x4xf32>
-    // expected-error @+1 {{reads 2 groups of panels, but 'groups' selects one of 1}}
+    // expected-error @+1 {{selects one of 2 groups of panels from group 1 on, but the panels have 2}}
     %s = linalg.generic {indexing_maps = [#x, #w, #y],
           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
         ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
-        attrs = {uprog.reduction = #uprog.packed<left = 0, panels = <parameters = [0], extents = [2, 4, 6], order = [0, 1, 2], n = 6, k = 4, width = 8>>} {
+        attrs = {uprog.reduction = #uprog.packed<groups = [0], left = 0, panels = <parameters = [0], extents = [2, 4, 6], order = [0, 1, 2], n = 6, k = 4, width = 8>, first_group = 1>} {
     ^bb0(%a: f32, %b: f32, %o: f32):
       %p = arith.mulf %a, %b : f32
       %q = arith.addf %o, %p : f32
@@ -332,7 +332,7 @@ uprog.operator @plain(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.ope
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
     %e = tensor.empty(%n) : tensor<?x2x4xf32>
-    // expected-error @+1 {{reads 1 groups of panels, but 'groups' selects one of 2}}
+    // expected-error @+1 {{selects one of 2 groups of panels from group 0 on, but the panels have 1}}
     %s = linalg.generic {indexing_maps = [#x, #w, #y],
           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
         ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
@@ -448,6 +448,11 @@ func.func private @f() attributes {a = #uprog.packed<left = 2, panels = <paramet
 
 // expected-error @+1 {{'n_offset' and 'k_offset' must be within the panels}}
 func.func private @f() attributes {a = #uprog.packed<left = 0, panels = <parameters = [0], n = 4, k = 4, width = 4>, n_offset = 4>}
+
+// -----
+
+// expected-error @+1 {{'first_group' must be the number of a group of the panels, 0 to 1}}
+func.func private @f() attributes {a = #uprog.packed<left = 0, panels = <parameters = [0], extents = [2, 4, 4], order = [0, 1, 2], n = 4, k = 4, width = 4>, first_group = 2>}
 
 // -----
 

@@ -1,5 +1,6 @@
 // RUN: batch-opt %s --batch-update-stacks --split-input-file | FileCheck %s
 // RUN: batch-opt %s --batch-update-stacks=most-ops=1 --split-input-file | FileCheck %s --check-prefix=LOOP
+// RUN: batch-opt %s --batch-update-stacks="most-ops=1 most-ops-panels=1" --split-input-file | FileCheck %s --check-prefix=LOOPS
 
 !row = tensor<8x4xf32>
 !stack = tensor<2x8x4xf32>
@@ -49,6 +50,37 @@ func.func @scan(%stack: !stack, %x: tensor<4xf32>, %i: index) -> !stack {
     scf.yield %next : !stack
   }
   return %r : !stack
+}
+
+// -----
+
+!row = tensor<8x4xf32>
+!stack = tensor<2x8x4xf32>
+
+// A loop that selects the matrices of products has a higher limit.
+
+// CHECK-LABEL: func.func @layers
+// CHECK-NOT:     scf.for
+// CHECK:         tensor.extract_slice %{{.*}}[0, 0, 0]
+// CHECK:         tensor.extract_slice %{{.*}}[1, 0, 0]
+// LOOP-LABEL:  func.func @layers
+// LOOP-NOT:      scf.for
+// LOOPS-LABEL: func.func @layers
+// LOOPS:         scf.for
+func.func @layers(%stack: !stack, %w: tensor<2x4x4xf32>, %x: tensor<4xf32>, %i: index) -> (!stack, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zeros = arith.constant dense<0.0> : tensor<4xf32>
+  %r:2 = scf.for %l = %c0 to %c2 step %c1 iter_args(%filled = %stack, %y = %x) -> (!stack, tensor<4xf32>) {
+    %m = tensor.extract_slice %w[%l, 0, 0] [1, 4, 4] [1, 1, 1] : tensor<2x4x4xf32> to tensor<4x4xf32>
+    %p = linalg.matvec ins(%m, %y : tensor<4x4xf32>, tensor<4xf32>) outs(%zeros : tensor<4xf32>) -> tensor<4xf32>
+    %row = tensor.extract_slice %filled[%l, 0, 0] [1, 8, 4] [1, 1, 1] : !stack to !row
+    %new = tensor.insert_slice %p into %row[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into !row
+    %next = tensor.insert_slice %new into %filled[%l, 0, 0] [1, 8, 4] [1, 1, 1] : !row into !stack
+    scf.yield %next, %p : !stack, tensor<4xf32>
+  }
+  return %r#0, %r#1 : !stack, tensor<4xf32>
 }
 
 // -----

@@ -264,27 +264,36 @@ def UProg_PackedAttr : UProg_Attr<"Packed", "packed"> {
     `n_offset`] of `panels`. With `vectors`, the rows are read in vectors. If a
     row is a concatenation, it is read piece by piece; `breaks` lists the
     positions along the reduction where pieces end. If the panels have several
-    groups, the inner dimensions `groups` of the stage select the group.
+    groups, the inner dimensions `groups` of the stage select the group, counted
+    from `first_group`. Without `groups`, all rows read `first_group`.
 
     ```mlir
     #uprog.packed<breaks = [20], left = 0, panels = <parameters = [0], n = 64,
         k = 40, width = 32, transposed = true>>
     #uprog.packed<groups = [0], left = 0, panels = <parameters = [0],
         extents = [12, 64, 768], order = [0, 2, 1], n = 64, k = 768, width = 32>>
+    #uprog.packed<left = 0, panels = <parameters = [0], extents = [4, 40, 64],
+        order = [0, 1, 2], n = 64, k = 40, width = 32>, first_group = 3>
     ```
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t">:$breaks,
       OptionalArrayRefParameter<"int64_t">:$groups, "unsigned":$left,
       "::mlir::uprog::PanelsAttr":$panels,
+      DefaultValuedParameter<"int64_t", "0">:$first_group,
       DefaultValuedParameter<"int64_t", "0">:$n_offset,
       DefaultValuedParameter<"int64_t", "0">:$k_offset,
       DefaultValuedParameter<"bool", "true">:$vectors);
   let assemblyFormat = [{
     `<` (`breaks` `=` `[` $breaks^ `]` `,` ` `)?
     (`groups` `=` `[` $groups^ `]` `,` ` `)?
-    struct($left, $panels, $n_offset, $k_offset, $vectors) `>`
+    struct($left, $panels, $first_group, $n_offset, $k_offset, $vectors) `>`
   }];
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Returns the position of the first factor that is read, in elements from
+    /// the start of the panels. `n_offset` must be a multiple of the width.
+    int64_t getFirstElement() const;
+  }];
 }
 
 def UProg_InPlaceAttr : UProg_Attr<"InPlace", "in_place"> {

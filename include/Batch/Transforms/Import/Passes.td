@@ -161,7 +161,9 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
 
     The pass unrolls a loop over all rows if the unrolled code has at most
     `most-ops` ops. The rows then have constant positions, and kernels read them
-    without a copy.
+    without a copy. If the loop also selects the matrices of products, such as
+    the weights of a layer, the limit is `most-ops-panels`, because kernels then
+    read these matrices in panels.
 
     See test/Transforms/Import/update-stacks.mlir.
   }];
@@ -170,6 +172,9 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
   let options = [
     Option<"mostOps", "most-ops", "int64_t", /*default=*/"512",
            "Unroll loops with at most this many ops in all rounds">,
+    Option<"mostOpsPanels", "most-ops-panels", "int64_t", /*default=*/"4096",
+           "Unroll loops that select the matrices of products if they have at "
+           "most this many ops in all rounds">,
   ];
 }
 

@@ -1,5 +1,6 @@
 // Products of matrices with parameters and with each other. Some matrices differ by head or row,
-// some sums are along two dimensions, and some factors are computed, concatenated or transposed.
+// some are one matrix of a parameter, some sums are along two dimensions, and some factors are
+// computed, concatenated or transposed.
 // Two results are largest elements and positions. check_products.py computes the expected results.
 
 #a = affine_map<(h, m, n, k) -> (m, k)>
@@ -19,6 +20,7 @@
 #o = affine_map<(m, n, h, k) -> (m, n)>
 #p = affine_map<(h, m, n, k) -> (h, m, k)>
 #q = affine_map<(h, m, n, k) -> (h, k, n)>
+#r = affine_map<(m, n, k) -> (n, k)>
 
 module {
   func.func private @by_head(%x: tensor<7x20xf32>, %y: tensor<3x24x20xf32>) -> tensor<3x7x24xf32> {
@@ -174,7 +176,8 @@ module {
           tensor<3x7x24xf32> {batch.name = "values"}, tensor<3x7x48xf32> {batch.name = "wide"},
           tensor<3x7x9xf32> {batch.name = "computed"}, tensor<3x7x9xf32> {batch.name = "pieces"},
           tensor<3xf32> {batch.name = "most"}, tensor<3xi32> {batch.name = "place"},
-          tensor<3x7x24xf32> {batch.name = "sums"})
+          tensor<3x7x24xf32> {batch.name = "sums"}, tensor<7x24xf32> {batch.name = "of_a_head"},
+          tensor<7x40xf32> {batch.name = "of_a_part"})
       attributes {batch.entry} {
     %1 = func.call @by_head(%x, %W) : (tensor<7x20xf32>, tensor<3x24x20xf32>) -> tensor<3x7x24xf32>
     %2 = func.call @by_inner_head(%x, %W) : (tensor<7x20xf32>, tensor<3x24x20xf32>) -> tensor<7x3x24xf32>
@@ -196,8 +199,22 @@ module {
     %10 = func.call @scores(%q, %both) : (tensor<3x7x20xf32>, tensor<3x9x20xf32>) -> tensor<3x7x9xf32>
     %11:2 = func.call @largest(%l) : (tensor<3x301xf32>) -> (tensor<3xf32>, tensor<3xi32>)
     %12 = func.call @sums(%u) : (tensor<3x7x24x4xf32>) -> tensor<3x7x24xf32>
-    return %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11#0, %11#1, %12
+    // One matrix of a parameter, and some of its rows.
+    %head = tensor.extract_slice %W[1, 0, 0] [1, 24, 20] [1, 1, 1] : tensor<3x24x20xf32> to tensor<24x20xf32>
+    %zeros13 = arith.constant dense<0.0> : tensor<7x24xf32>
+    %13 = linalg.generic {indexing_maps = [#j, #r, #l], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %head : tensor<7x20xf32>, tensor<24x20xf32>) outs(%zeros13 : tensor<7x24xf32>) {
+    ^bb0(%a: f32, %b: f32, %sum: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %sum, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<7x24xf32>
+    %part = tensor.extract_slice %O[2, 3, 0] [1, 20, 40] [1, 1, 1] : tensor<3x24x40xf32> to tensor<20x40xf32>
+    %zeros14 = arith.constant dense<0.0> : tensor<7x40xf32>
+    %14 = linalg.matmul ins(%x, %part : tensor<7x20xf32>, tensor<20x40xf32>) outs(%zeros14 : tensor<7x40xf32>) -> tensor<7x40xf32>
+    return %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11#0, %11#1, %12, %13, %14
         : tensor<3x7x24xf32>, tensor<7x3x24xf32>, tensor<3x24xf32>, tensor<7x24xf32>, tensor<7x40xf32>, tensor<3x7x9xf32>, tensor<3x7x24xf32>, tensor<3x7x48xf32>,
-          tensor<3x7x9xf32>, tensor<3x7x9xf32>, tensor<3xf32>, tensor<3xi32>, tensor<3x7x24xf32>
+          tensor<3x7x9xf32>, tensor<3x7x9xf32>, tensor<3xf32>, tensor<3xi32>, tensor<3x7x24xf32>,
+          tensor<7x24xf32>, tensor<7x40xf32>
   }
 }
