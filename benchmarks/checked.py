@@ -37,13 +37,13 @@ def difference(found, wanted):
 
 
 def compare(found, wanted, decisions, margins=None):
-    """Compares lists of {name: array}, one per instance. Returns the largest difference of
-    instances with equal decisions, and the number of instances with different decisions.
-    Different decisions with large margins are an error."""
+    """Compares lists of {name: array}, one per instance. Returns the largest difference
+    among instances with equal decisions, and the number of instances with different decisions.
+    Raises an error if decisions with large margins differ."""
     error, close = 0.0, 0
     for i, (mine, ours) in enumerate(zip(found, wanted)):
         if set(mine) != set(ours):
-            raise ValueError("outputs %s, wanted %s" % (sorted(mine), sorted(ours)))
+            raise ValueError("found outputs %s; expected %s" % (sorted(mine), sorted(ours)))
         mine = {name: numpy.asarray(value) for name, value in mine.items()}
         if not all(numpy.array_equal(mine[name], ours[name]) for name in decisions):
             if not margins or margins[i] > CLOSE:

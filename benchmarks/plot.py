@@ -316,8 +316,8 @@ def draw_control(record, output):
 
 
 def draw_python(record, output):
-    """Draws the times of jit(vmap), and of the faster of jit(vmap) and lax.map, divided by that
-    of batch.vmap."""
+    """Draws the time of jit(vmap), and the time of the faster of jit(vmap) and lax.map, each
+    divided by the time of batch.vmap."""
     results = record["results"]
     lanes = sorted({r["lanes"] for r in results})
     out, top, width = [], TOP, 0
@@ -360,7 +360,7 @@ def draw_decode(record, output):
 
 
 def draw_kernels(record, output):
-    """Draws the shares of the peak (not for kernels without floating-point products), and the
+    """Draws the shares of the peak, except for kernels without floating-point products, and the
     times of the peers divided by ours."""
     results = record["results"]
     batches = sorted({r["batch"] for r in results})

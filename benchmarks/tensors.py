@@ -40,7 +40,7 @@ def read_outputs(path, count):
 
 
 def sidecar(path):
-    """Returns the path of the file for the arrays of an input file. It need not exist."""
+    """Returns the path at which the arrays of an input file are stored. The file need not exist."""
     return path + ".safetensors"
 
 

@@ -31,7 +31,7 @@ class Ours:
         self.outputs(point, path)
         same = batchtest.contents(path) == batchtest.contents(point.outputs)
         if not same:
-            raise batchtest.ToolError("the outputs have other bits")
+            raise batchtest.ToolError("the outputs are not bit-identical to the expected outputs")
         return {"error": 0.0, "close": 0}
 
     def time(self, point):
@@ -52,8 +52,8 @@ class Other:
         self.name, self.form, self.processes = name, form, processes
 
     def check(self, point):
-        """Returns the result of the check of the fastest process. The result also lists the
-        processes that failed. For example, a scheduler of DyNet may fail on large graphs."""
+        """Checks all processes. Returns the result of the fastest one, with a list of the processes
+        that failed. For example, a scheduler of DyNet may fail on large graphs."""
         best, failed = None, []
         for process in self.processes:
             try:
@@ -74,7 +74,8 @@ class Other:
         if failed:
             found["failed"] = failed
         if not found["error"] <= TOLERANCE:
-            raise batchtest.ToolError("wrong by %g" % found["error"])
+            raise batchtest.ToolError("the outputs differ from the expected outputs by %g" %
+                                     found["error"])
         return found
 
     def time(self, point):

@@ -23,8 +23,8 @@ class Peer:
     contains the reason why it is "missing"."""
 
     def __init__(self, script, name, threads, *arguments, python=sys.executable):
-        # Thread pools of libraries read their size from the environment. malloc keeps
-        # memory, which avoids page faults for each large temporary.
+        # Thread pools of libraries read their size from the environment. The MALLOC_ settings
+        # make malloc keep freed memory, which avoids page faults for each large temporary.
         count = str(threads)
         self.started_with = (script, name, threads, *arguments)
         self.python = python
@@ -41,7 +41,7 @@ class Peer:
     def read(self):
         line = self.process.stdout.readline()
         if not line:
-            raise batchtest.ToolError("the %s worker ended with %s" %
+            raise batchtest.ToolError("the %s worker exited with status %s" %
                                       (self.name, self.process.wait()))
         return json.loads(line)
 

@@ -1,5 +1,5 @@
 # Installs headers, libraries, the CMake package of the compiler, docs and examples.
-# The root CMakeLists.txt includes this after all libraries exist. Exports the libraries
+# The root CMakeLists.txt includes this file after all libraries exist. Exports the libraries
 # in the property BATCH_LIBRARIES, and the libraries of the project on which they depend.
 # The libraries of the runtime are in a separate package (runtime/CMakeLists.txt).
 

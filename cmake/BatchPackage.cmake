@@ -37,7 +37,7 @@ batch-compiler: package-name-doesnt-match-sonames *
 batch-compiler: link-to-shared-library-in-wrong-package *
 # Debian installs libMLIR in LLVM's own folder.
 batch-compiler: custom-library-search-path RUNPATH /usr/lib/llvm-${llvm}/lib *
-# CPack writes a call of ldconfig in addition to the trigger.
+# CPack writes a call to ldconfig in addition to the trigger.
 batch-compiler: maintscript-calls-ldconfig *
 # README.md refers to the changelog by this name.
 batch-compiler: wrong-name-for-upstream-changelog *

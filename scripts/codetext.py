@@ -10,7 +10,7 @@ only on the code:
   - Definitions are numbered and sorted in the order of their first use, starting at the
     visible ones, which keep their names. Unused definitions follow, sorted by their text.
   - Locations, debug information and comments are dropped.
-  - Text constants that are JSON or assembly are normalized like a separate file.
+  - Text constants that are JSON or assembly are normalized like separate files.
 """
 
 import json

@@ -19,7 +19,7 @@ LIT = {"PASS": "passed", "FLAKYPASS": "passed", "XFAIL": "skipped",
 
 
 def outcome(case):
-    """Returns the outcome of a JUnit test case. pytest writes no status."""
+    """Returns the outcome of a JUnit test case. pytest omits the attribute `status`."""
     skip = case.find("skipped")
     if case.find("failure") is not None or case.find("error") is not None:
         return "failed"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """wheel.py licenses WHEEL FOLDER: writes the wheel to FOLDER, with the licenses of the code that is
-linked into it. wheel.py check WHEEL: reports errors of a finished wheel.
+linked into it. wheel.py check WHEEL: reports errors in a finished wheel.
 
 scripts/package runs this with the Python that built the wheel.
 """
@@ -19,11 +19,11 @@ import zipfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # License expression of the wheel: the licenses below and the license of Batch.
 EXPRESSION = "Apache-2.0 WITH LLVM-exception AND BSD-3-Clause AND MIT"
-LARGEST = 100 << 20  # bytes; the limit of PyPI
+LARGEST = 100 << 20  # limit of PyPI, in bytes
 
 
 def sources():
-    """Returns {name: file} of the licenses of the code that is linked into the wheel."""
+    """Returns {name: file} for the licenses of code that is linked into the wheel."""
     def debian(package):
         return "/usr/share/doc/%s/copyright" % package
 
@@ -82,7 +82,7 @@ def needed(path):
 
 
 def wrong(wheel):
-    """Yields the errors of a finished wheel, one line each."""
+    """Yields the errors in a finished wheel, one line each."""
     name = os.path.basename(wheel)
     python = "cp%d%d" % sys.version_info[:2]
     tag = re.fullmatch(r"batch_compiler-%s-%s-%s-(manylinux_2_(\d+)_\w+)\.whl" %

@@ -90,7 +90,7 @@ minutes = re.search(r"--minutes=(\d+)", soak)
 quarter = soak.replace(minutes[0], "--minutes=%g" % (int(minutes[1]) / 4)) if minutes else ""
 seed = lit_config.params.get("seed", "1")
 
-# The tests that this run skips, by folder. The folder's lit.local.cfg excludes them.
+# Tests that this run skips, by folder. Each folder's lit.local.cfg excludes them.
 config.left_out = {}
 share = int(lit_config.params.get("share", 4))
 for folder in ("cases", "sequences", "stages", "trees"):

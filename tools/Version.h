@@ -16,9 +16,9 @@
 
 namespace mlir::batch {
 
-/// Makes --version print the tool's name, BATCH_VERSION, which CMake defines as
-/// the project's version, and the LLVM version. `more` contains whole lines,
-/// which are printed last.
+/// Makes --version print the tool's name, the project's version (BATCH_VERSION,
+/// defined by CMake), and the LLVM version. `more` contains whole lines, which
+/// are printed last.
 inline void setVersion(const std::string &tool, const std::string &more = "") {
   llvm::cl::SetVersionPrinter([=](llvm::raw_ostream &os) {
     os << tool << " " BATCH_VERSION " (LLVM " LLVM_VERSION_STRING ")\n" << more;

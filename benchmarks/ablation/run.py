@@ -121,7 +121,7 @@ VARIANTS = {
 def replace(text, old, new):
     """Replaces the first occurrence of `old`, which must exist."""
     if old not in text:
-        raise batchtest.ToolError("a model has no '%s' any more" % old)
+        raise batchtest.ToolError("a model no longer contains '%s'; update this script" % old)
     return text.replace(old, new, 1)
 
 
@@ -250,9 +250,10 @@ def measure(programs, variant, inputs, batch, options, folder):
     same = data[0] == data[1]
     error = 0 if same else difference(outputs[1], outputs[0])
     if not same and variant.get("bits", True):
-        raise batchtest.ToolError("the outputs have other bits (%g)" % error)
+        raise batchtest.ToolError(
+            "the outputs are not bit-identical to those of the default (difference %g)" % error)
     if not error <= TOLERANCE:
-        raise batchtest.ToolError("the outputs differ by %g" % error)
+        raise batchtest.ToolError("the outputs differ from those of the default by %g" % error)
     times = [[], []]
     for _ in range(options.repetitions):
         for program, kind, found in zip(programs, ({}, variant), times):

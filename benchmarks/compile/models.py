@@ -43,7 +43,7 @@ def timed(command):
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
-        raise batchtest.ToolError("%s ended with %d:\n%s" % (
+        raise batchtest.ToolError("%s exited with status %d:\n%s" % (
             " ".join(command), done.returncode, done.stderr.decode(errors="replace")))
     return (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, wall)
 
@@ -77,7 +77,8 @@ def compare(objects, arguments, repetitions, runs, folder):
                        stdout=subprocess.DEVNULL)
         outputs[level] = batchtest.contents(path)
     if len(set(outputs.values())) > 1:
-        raise batchtest.ToolError("levels %s make other bits" % ", ".join(objects))
+        raise batchtest.ToolError("the outputs of levels %s are not bit-identical" %
+                                  ", ".join(objects))
     bench = ["--bench=%d" % repetitions] if repetitions > 1 else []
     seconds = {level: [] for level in objects}
     for _ in range(runs):

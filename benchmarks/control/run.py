@@ -91,7 +91,7 @@ class Strategy(turns.Ours):
         except ValueError as problem:
             raise batchtest.ToolError(str(problem))
         if not error <= turns.TOLERANCE:
-            raise batchtest.ToolError("wrong by %g" % error)
+            raise batchtest.ToolError("the outputs differ from the expected outputs by %g" % error)
         return {"error": error, "close": close}
 
 
@@ -337,8 +337,8 @@ def parse_options():
                          (options.strategies, STRATEGIES)):
         unknown = set(given) - set(known)
         if unknown:
-            sys.exit("unknown: %s; there are %s" % (", ".join(sorted(unknown)),
-                                                    ", ".join(known)))
+            sys.exit("unknown name: %s; expected one of %s" % (
+                ", ".join(sorted(unknown)), ", ".join(known)))
     if options.overhead:
         options.batches, options.peers = [1], []
     options.output = options.output or os.path.join(

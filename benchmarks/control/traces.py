@@ -9,7 +9,7 @@ import residual
 def replaced(text, *pairs):
     for old, new in pairs:
         if old not in text:
-            raise ValueError("the model has no " + old)
+            raise ValueError("the model does not contain " + old)
         text = text.replace(old, new)
     return text
 

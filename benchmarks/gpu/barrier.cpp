@@ -75,7 +75,7 @@ EmptySteps::EmptySteps(const CompiledObject &object,
   kernel = device->load(code);
   int64_t most = device->residentBlocks(kernel, shape);
   if (blocks > most || blocks % info.clusterSize)
-    raise(blocks, " blocks do not run together: they have to be a multiple of ",
+    raise(blocks, " blocks cannot run together; expected a multiple of ",
           info.clusterSize, ", at most ", most);
   bindForms(parameters);
 }
@@ -175,11 +175,12 @@ static void runAll(const std::vector<std::string> &arguments) {
     numbers.push_back(std::atoll(arguments[i].c_str()));
   if (numbers.size() < 3 || numbers[0] < 2 ||
       *std::min_element(numbers.begin(), numbers.end()) < 1)
-    raise("usage: batch-barrier OBJECT STEPS RUNS BLOCKS..., all above 0 and "
-          "at least two steps");
+    raise("usage: batch-barrier OBJECT STEPS RUNS BLOCKS..., with positive "
+          "numbers and at least two steps");
   CompiledObject object = CompiledObject::open(arguments[0]);
   if (!object.descriptor().launch)
-    raise("'", arguments[0], "' is not for a GPU; compile with --device=cuda");
+    raise("'", arguments[0],
+          "' was not compiled for a GPU; compile it with --device=cuda");
   BoundParameters parameters(object.descriptor(), {"random:0", 0, false});
   for (size_t i = 2; i < numbers.size(); ++i)
     measure(object, parameters, numbers[i], numbers[0], numbers[1],

@@ -228,7 +228,7 @@ class Hour:
     def probe(self):
         """Checks, after a command was killed, that the GPU still runs the smallest job."""
         if self.watch.left() > 5 and self.do(self.smallest())["state"] != "ok":
-            raise Ended("the device does not answer any more")
+            raise Ended("the device no longer responds")
 
     # --- commands
 
@@ -267,7 +267,7 @@ class Hour:
         return [program for program in self.programs if program["part"] == part]
 
     def few(self, programs):
-        """Returns all programs, or with --quick the first one of each way to run a program."""
+        """Returns all programs or, with --quick, only the first program for each way to run one."""
         if not self.options.quick:
             return programs
         kept = {}
@@ -340,7 +340,7 @@ class WithResults(Job):
         Job.__init__(self, name, hour.batch_run(
             program, "--limit=%d" % limit, "--outputs=" + path, "--json", *more,
             *hour.patience(5)), 40, read_results(path))
-        # Jobs with the same value of `row` have results with the same bits. Programs with the same
+        # Jobs with the same value of `row` have bit-identical results. Programs with the same
         # kernel share a row.
         self.row = program.get("row", program["name"]), limit
 
@@ -651,7 +651,7 @@ def parse(bundle):
         parser.error("unknown part: %s; expected one of %s" % (
             ", ".join(sorted(unknown)), ", ".join(PARTS)))
     if options.device != bundle["device"]:
-        parser.error("the objects of this bundle are for --device=" + bundle["device"])
+        parser.error("the objects in this bundle were compiled for --device=" + bundle["device"])
     options.batches = [1, 4] if options.quick or bundle["instances"] < 64 else [1, 10, 64]
     return options
 
@@ -679,7 +679,7 @@ def main():
     try:
         first = hour.do(hour.smallest())
         if first["state"] != "ok":
-            raise Ended("nothing runs here")
+            raise Ended("the smallest job did not succeed")
         for part in filter(options.parts.__contains__, PARTS):
             function, share = PARTS[part]
             if hour.watch.end - time.monotonic() < 3:

@@ -62,7 +62,7 @@ MODULES = {"batchtest.py": "test/Integration/batchtest.py",
 
 
 def build_tools(folder):
-    """Builds the runtime's tools, for any Linux whose glibc is not older than this one."""
+    """Builds the runtime's tools for any Linux whose glibc is at least as new as the one here."""
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DBATCH_BUILD_TESTS=OFF",
                "-DBATCH_BENCHMARK_TOOLS=ON", "-DBoost_USE_STATIC_LIBS=ON",
                "-DCMAKE_EXE_LINKER_FLAGS=-static-libstdc++ -Wl,--gc-sections"]
@@ -72,7 +72,7 @@ def build_tools(folder):
         done = subprocess.run(command, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         if done.returncode:
-            sys.exit("%s\nended with %d:\n%s" % (
+            sys.exit("%s\nexited with status %d:\n%s" % (
                 " ".join(command), done.returncode, done.stdout.decode()))
     return os.path.join(folder, "bin")
 
@@ -262,7 +262,8 @@ def parse():
                         if not options.models or model in options.models]
     unknown = set(options.models or []) - set(everything)
     if unknown and not options.first_hour:
-        parser.error("unknown model: " + ", ".join(sorted(unknown)))
+        parser.error("unknown model: %s; expected one of %s" % (
+            ", ".join(sorted(unknown)), ", ".join(everything)))
     there = os.path.isdir(data)
     samples = os.path.join(ROOT, "examples", "data")
     options.trees = os.path.join(*((data, "binary.txt") if there
@@ -276,7 +277,7 @@ def main():
     options = parse()
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
     if os.path.exists(options.output):
-        sys.exit("'%s' is there already; remove it, or give another --output" %
+        sys.exit("'%s' already exists; remove it or specify another --output" %
                  options.output)
     for folder in ("bin", "inputs", "lib", "objects"):
         os.makedirs(os.path.join(options.output, folder))
@@ -314,12 +315,12 @@ def main():
         manifest["glibc"], options.cpu,
         " and an NVIDIA driver" if manifest["chip"] else ""))
     if total > MOST_BYTES:
-        sys.exit("the bundle has more than %d MB; leave models or sizes out" %
+        sys.exit("the bundle is larger than %d MB; omit some models or sizes" %
                  (MOST_BYTES / 1e6))
     for name in scripts:
         print("python3 %s" % os.path.join(options.output, name))
     if failed:
-        sys.exit("%d of %d objects could not be made, and are left out" % (
+        sys.exit("%d of %d objects did not compile; the bundle does not contain them" % (
             len(failed), len(work + more)))
 
 

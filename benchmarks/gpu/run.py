@@ -224,7 +224,7 @@ def check_peer(entry, wanted, peer, options):
                     entry.model, form, str(problem).splitlines()[0]))
                 break
             if not error <= options.tolerance:
-                raise batchtest.ToolError("PyTorch %s is wrong by %g" %
+                raise batchtest.ToolError("the outputs of PyTorch %s differ from ours by %g" %
                                           (form, error))
             errors[form, batch] = error
     return errors
@@ -244,7 +244,7 @@ def time_all(entry, wanted, peer, forms, options, folder):
                                    "--bench=%d" % options.runs, *more)["time_us"])
             if more and not same_files(path, wanted[instances][executor][1]):
                 raise batchtest.ToolError(
-                    "%s: results with --batch=%d are others than in one batch" %
+                    "%s: results with --batch=%d are not bit-identical to those of one batch" %
                     (executor, batch))
         for (form, batch), times in theirs.items():
             same = node_by_node(entry, form, batch, [
@@ -391,7 +391,7 @@ def parse(bundle):
     parser.add_argument("--tolerance", type=float, default=1e-4)
     options = parser.parse_args()
     if options.device != bundle["device"]:
-        parser.error("the objects of this bundle are for --device=%s; make one "
+        parser.error("the objects in this bundle were compiled for --device=%s; make a bundle "
                      "with make_bundle.py --device=%s" %
                      (bundle["device"], options.device))
     options.batches = options.batches or ([1, 4] if options.quick
@@ -414,7 +414,7 @@ def main():
         objects = [entry for entry in objects if entry.size in options.sizes or
                    entry.model == "mvrnn" and 4 * entry.size in options.sizes]
     if not objects:
-        sys.exit("the bundle has no such models and sizes")
+        sys.exit("the bundle contains none of these models and sizes")
     missing = find_missing(bundle, objects, options)
     peer, why = open_peer(options)
     if not peer and not options.no_peers:

@@ -196,8 +196,8 @@ class TreeLSTM(Model):
 
 
 class BinaryTreeLSTM(Model):
-    """The model of peers/torch_peer.py, in which no results share memory: compilers do not
-    support that."""
+    """The model of peers/torch_peer.py, without results that share memory, which compilers do
+    not support."""
 
     names = ("h", "c")
 

@@ -161,7 +161,7 @@ class Peer:
             found = {name: torch.cat([part[name] for part in parts])
                      for name in parts[0]}
         if set(found) != set(wanted):
-            raise ValueError("outputs %s, wanted %s" %
+            raise ValueError("found outputs %s; expected %s" %
                              (sorted(found), sorted(wanted)))
         return max(difference(found[name], wanted[name]) for name in wanted)
 

@@ -56,7 +56,7 @@ class Model:
 
     def __init__(self, model, size, inputs, batches, options):
         """Counts the work of the first options.instances instances in file `inputs`, for the
-        chip, precision and number of blocks of the options. With 0 blocks, uses as many as the
+        chip, precision and number of blocks in `options`. With 0 blocks, uses as many as the
         chip has."""
         own = os.path.join(HERE, "models", model + ".mlir")
         self.source = own if os.path.exists(own) else batchtest.model(model)
@@ -177,7 +177,7 @@ def print_estimates(models, options, record):
 
 
 def print_choices(models, options, record):
-    """Prints the choice of executor `auto` for each batch size, and the fastest executor."""
+    """Prints, for each batch size, the executor that `auto` chooses and the fastest executor."""
     print("executor auto: what it takes, in total and of the kernel over the fastest one")
     print("%-18s %6s %-11s %6s %-16s %7s %s" % (
         "model", "batch", "auto", "total", "fastest", "kernel", "fastest"))
@@ -199,7 +199,7 @@ def print_choices(models, options, record):
 
 
 def load(models, options):
-    """Returns models with the inputs of bundles."""
+    """Returns the models with the inputs that make_bundle.py writes."""
     import make_bundle
     found = []
     with tempfile.TemporaryDirectory() as folder:

@@ -54,7 +54,8 @@ class Peer:
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         if not answer:
-            sys.exit("%s ended at '%s', batch %d" % (PEERS[self.name], kernel, batch))
+            sys.exit("%s ended while it ran '%s' with batch size %d" % (
+                PEERS[self.name], kernel, batch))
         time, setting = answer.rstrip("\n").split("\t")
         return float(time), setting
 

@@ -15,7 +15,7 @@ def start(threads, scheduler):
     global dy, numpy, setting
     import dynet_config
     if threads > 1:
-        raise ImportError("DyNet runs on one thread")
+        raise ImportError("DyNet supports only one thread")
     setting = "scheduler %d" % scheduler
     dynet_config.set(mem=1024, random_seed=1, autobatch=scheduler)
     import dynet as dy

@@ -97,7 +97,7 @@ class Beam(Greedy):
         running = sum(count for name, count in tasks.items()
                       if name.startswith("main_while") and name.endswith("_input"))
         if not running:
-            raise ValueError("cannot count beams: no kernel of main_while has a name in _input")
+            raise ValueError("cannot count beams: no kernel is named main_while*_input")
         step = 2 * 9 * s["H"] ** 2
         return (step * sum(len(i["src"]) for i in inputs) +
                 (step + 2 * s["V"] * s["H"]) * running)

@@ -73,7 +73,7 @@ def known_switches(folder):
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         (unknown if done.returncode else known).append(switch)
     if unknown == SWITCHES:
-        raise SystemExit("the tools take none of " + ", ".join(unknown))
+        raise SystemExit("the tools support none of " + ", ".join(unknown))
     return known, unknown
 
 
@@ -163,7 +163,7 @@ def key(result):
 
 
 def overheads(result, switch):
-    """Returns the times that a result on one thread spends outside of kernels. `switch` is the
+    """Returns measures of the time outside of kernels, for a result on one thread. `switch` is the
     time of a fiber switch in nanoseconds."""
     counts, parts = result["counts"], result["parts"]
     tasks, flushes, waits = (counts[key] / result["mini_batches"]
@@ -187,7 +187,7 @@ def print_overheads(results, fibers):
 
 
 def print_table(results):
-    """Prints a table for the README: our milliseconds, then each peer's time over ours."""
+    """Prints a table for the README: our milliseconds, then each peer's time divided by ours."""
     names = [name for name in PEERS if any(name in r["peers"] for r in results)]
     columns = ["model, hidden size", "batch", "threads", "ours", "of the peak"] + names
     print("\n| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")

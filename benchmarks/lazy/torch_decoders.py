@@ -85,7 +85,7 @@ class Beam(Greedy):
         steps, ends = [], []
         while True:
             top, words, h, c = self.step(last, h, c)
-            # A beam that has ended has itself, with word 0, as its only successor.
+            # The only successor of a beam that has ended is the beam itself, with word 0.
             scores = torch.full((*live.shape, WIDTH), -torch.inf)
             nexts = torch.zeros(scores.shape, dtype=torch.int64)
             scores[:, :, 0] = score

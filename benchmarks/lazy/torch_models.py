@@ -170,7 +170,7 @@ class StackRNN(Net):
         self.keep_linear("g", p["G"], p["g"])
         self.keep_linear("s", p["W_s"], p["b_s"])
         self.keep_linear("a", p["W_a"], p["b_a"])
-        # The buffer's network multiplies all words in one product.
+        # A single product multiplies all words by the buffer's input weights.
         self.keep_linear("b", p["W_b"][:, :self.size], p["b_b"])
         self.keep(U=p["W_b"][:, self.size:], U_t=p["W_b"][:, self.size:].T)
 

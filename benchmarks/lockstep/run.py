@@ -132,7 +132,8 @@ def gradient_block(found, gradients):
     for block in found["blocks"]:
         if block["lane_runs"] == gradients:
             return block
-    raise batchtest.ToolError("no block ran %d times" % gradients)
+    raise batchtest.ToolError("no block ran as often as the model counted gradients (%d)" %
+                              gradients)
 
 
 def utilization(options, folder):
@@ -310,7 +311,7 @@ def main():
     wanted = options.parts.split(",")
     unknown = set(wanted) - set(parts)
     if unknown:
-        sys.exit("error: unknown parts: %s; expected %s" % (
+        sys.exit("error: unknown part: %s; expected one of %s" % (
             ", ".join(sorted(unknown)), ", ".join(parts)))
 
     record = {**batchtest.where_and_when("lockstep"),

@@ -132,7 +132,7 @@ def measure(program, model, size, batch, threads, peers, options, files):
         error = peer.ask("check", form=form, batch=batch, instances=whole,
                          outputs=outputs)["error"]
         if not error <= TOLERANCE:
-            raise batchtest.ToolError("%s %s is wrong by %g" %
+            raise batchtest.ToolError("the outputs of %s %s differ from ours by %g" %
                                       (peer.name, form, error))
         errors[peer.name, form] = error
 

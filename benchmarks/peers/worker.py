@@ -129,7 +129,7 @@ class Worker:
             found = {name: numpy.concatenate([part[name] for part in parts])
                      for name in parts[0]}
         if set(found) != set(wanted):
-            raise ValueError("outputs %s, wanted %s" %
+            raise ValueError("found outputs %s; expected %s" %
                              (sorted(found), sorted(wanted)))
         return {"error": max(difference(numpy.asarray(found[name]), wanted[name])
                              for name in wanted)}

@@ -68,11 +68,11 @@ Tree parseTree(const std::string &line) {
     if (c != ')')
       continue;
     if (open.empty())
-      fail("a tree with a ')' too many");
+      fail("a tree has an unmatched ')'");
     std::vector<int32_t> children = open.back();
     open.pop_back();
     if (children.size() == 1 || children.size() > 2)
-      fail("a tree that is not binary");
+      fail("a tree is not binary");
     if (children.empty())
       tree.push_back({-1, -1});
     else
@@ -406,7 +406,7 @@ Options parseOptions(int argc, char **argv) {
           parseList<std::string>(value, [](auto &item) { return item; });
     else
       fail("unknown option '" + word +
-           "'; there are --data, --batches, --beam, --exact, --runs and "
+           "'; expected --data, --batches, --beam, --exact, --runs or "
            "--workloads");
   }
   return options;

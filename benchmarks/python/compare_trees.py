@@ -41,13 +41,13 @@ IMPORTS = ("import batch", "import jax, batch")
 def python_of(tree):
     python = os.path.join(tree, "build", "python", "bin", "python")
     if not os.path.exists(python):
-        sys.exit("no %s: run %s/scripts/python-environment" % (python, tree))
+        sys.exit("%s does not exist; run %s/scripts/python-environment" % (python, tree))
     return python
 
 
 def in_turn(trees, rounds, measure):
-    """Returns the measurements of each tree by name and round. The trees alternate in running
-    first."""
+    """Returns the measurements of each tree by name and round. The trees take turns
+    running first."""
     times = {name: [] for name in trees}
     for k in range(rounds):
         for name in sorted(trees, reverse=k % 2 == 1):
@@ -102,8 +102,7 @@ def main():
              for name, python in pythons.items()}
     for name, peer in peers.items():
         if "missing" in peer.about:
-            sys.exit("%s has not all that is needed: %s" % (pythons[name],
-                                                            peer.about["missing"]))
+            sys.exit("%s lacks requirements: %s" % (pythons[name], peer.about["missing"]))
     for program in options.programs:
         for lanes in options.lanes:
             for name, peer in peers.items():

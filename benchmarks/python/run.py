@@ -108,8 +108,8 @@ def parse_options():
     options = parser.parse_args()
     unknown = set(options.programs) - set(PROGRAMS)
     if unknown:
-        sys.exit("unknown: %s; there are %s" % (", ".join(sorted(unknown)),
-                                                ", ".join(PROGRAMS)))
+        sys.exit("unknown program: %s; expected one of %s" % (
+            ", ".join(sorted(unknown)), ", ".join(PROGRAMS)))
     if options.small:
         options.rounds, options.seconds = 1, 0
     return options
@@ -123,7 +123,7 @@ def main():
     for threads in options.threads:
         worker = workers.Peer(os.path.join(HERE, "worker.py"), "jax", threads)
         if "missing" in worker.about:
-            sys.exit("this Python has not all that is needed (%s): use build/python/bin/python" %
+            sys.exit("this Python lacks requirements (%s); use build/python/bin/python" %
                      worker.about["missing"])
         record["jax"] = worker.about["version"]
         for program in options.programs:

@@ -107,7 +107,7 @@ def choose(text):
     new = re.sub(r"    %next = tensor\.insert_slice %x into %cache.*?"
                  r"return %next : !cache\n", lambda _: CHOICE, text, flags=re.S)
     if new == text:
-        raise batchtest.ToolError("attention.mlir has no insert into the cache")
+        raise batchtest.ToolError("attention.mlir lacks the expected insert into the cache")
     return new
 
 

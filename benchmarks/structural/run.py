@@ -354,7 +354,8 @@ def main():
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
     unknown = set(options.models.split(",")) - set(MODELS)
     if unknown:
-        sys.exit("unknown model: " + ", ".join(sorted(unknown)))
+        sys.exit("unknown model: %s; expected one of %s" % (
+            ", ".join(sorted(unknown)), ", ".join(MODELS)))
 
     kept = {"commands": [], "results": []}
     if options.add and os.path.exists(options.output):

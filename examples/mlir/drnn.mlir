@@ -11,7 +11,7 @@
 //     (sx, sh) = (o, hf)
 //   while s_1 > 0 and there are fewer than 4 children
 //
-// Control flow waits for s of each child. A child's own children and its further siblings do not
+// Control flow waits for s of each child. A child's own children and its later siblings do not
 // depend on each other.
 //
 // Run it:
@@ -28,9 +28,9 @@
 !nodes = !rec.adt<@Nodes>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // Result of the model: a node, its children, and the siblings after it. The rows of results are
-  // in the reverse of the order in which nodes are created, where the children of a node come
-  // before its siblings.
+  // Result of the model: a node, its children, and the siblings after it. The children of a node
+  // are created before its siblings, and the rows of results are in the reverse of the order of
+  // creation.
   rec.adt @Nodes {
     rec.variant @none()
     rec.variant @node(siblings: !nodes, kids: !nodes, x: !vec, h: !vec, child_count: i32)
@@ -90,7 +90,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %nodes, %count : !nodes, i32
   }
 
-  // Returns the children after (x, h), and the number of all children, of which `before` are earlier.
+  // Returns the children after (x, h), and the number of children, including `before` earlier ones.
   func.func private @siblings(
       %x: !vec, %h: !vec, %ha: !vec, %depth: i32, %before: i32, %W_a: !pair, %b_a: !vec,
       %W_f: !pair, %b_f: !vec, %W_p: !pair, %W_o: !mat, %v_a: !vec, %v_f: !vec,

@@ -251,10 +251,12 @@ void BatchedForms::visit(Operation *op) {
                    "f32 and f64");
       return;
     }
-  // Four kinds of ops are never copied. Operators fill rows, so they cannot
-  // create one tensor of scalars for all tasks. Ops of other dialects have a
-  // lowering only in batched form. Reads at computed positions need a check. A
-  // reduction stores its result in memory, but a single number has no memory.
+  // Ops that compute the same value for all tasks are copied, with exceptions:
+  // - Operators fill rows, so `tensor.from_elements` cannot create one tensor
+  //   of scalars for all tasks.
+  // - Ops with BatchableOpInterface have a lowering only in batched form.
+  // - Reads at computed positions need a check.
+  // - A reduction needs memory for its result, but a single number has none.
   if (!picks(op) && !readsReduction(op) &&
       !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
@@ -354,7 +356,8 @@ void BatchedForms::visitDim(tensor::DimOp op) {
   auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
   std::optional<int64_t> index = op.getConstantIndex();
   if (!type || !index || *index < 0 || *index >= type.getRank()) {
-    fail(op, "cannot be batched; its dimension must be constant");
+    fail(op, "cannot be batched; its dimension index must be constant and in "
+             "range");
     return;
   }
   if (type.isDynamicDim(*index))

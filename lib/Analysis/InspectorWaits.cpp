@@ -88,7 +88,7 @@ bool InspectorWaits::waitsForOwnRows(ArrayRef<Operation *> ops) const {
     if (!op) {
       op = row.getParentBlock()->getParentOp();
       // Elements of the lists over which a map in `ops` iterates also come
-      // from outside.
+      // from outside `ops`.
       if (isa<rec::MapOp>(op) && inside.contains(op))
         return true;
     }

@@ -515,7 +515,8 @@ void NumberBuilder::convert(Operation *op) {
         elements.push_back(arith::ConstantOp::create(builder, op->getLoc(),
                                                      cast<TypedAttr>(value)));
     else if (isa<RankedTensorType>(constant.getType()))
-      return fail(op, "the elements of this constant are unknown");
+      return fail(op, "this constant has no dense elements; write it as "
+                      "dense<...>");
     else
       elements.push_back(builder.clone(*op)->getResult(0));
     return set(constant, std::move(elements));

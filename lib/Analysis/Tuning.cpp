@@ -51,7 +51,8 @@ struct TuningReader {
                                      const json::Value &value) const {
     const json::Object *choices = value.getAsObject();
     if (!choices)
-      return error("expected an object of choices for kernel '" + kernel + "'");
+      return error("invalid choices for kernel '" + kernel +
+                   "'; expected an object");
     KernelTuning tuning;
     for (const auto &[name, chosen] : *choices) {
       StringRef choice = name;
@@ -78,8 +79,8 @@ struct TuningReader {
     std::optional<Order> known = order ? symbolizeOrder(*order) : std::nullopt;
     if (!known || choices->size() != 1)
       return error("invalid choices for loop '" + loop +
-                   "'; expected an object with only 'order', which is "
-                   "\"rounds\", \"layers\" or \"wavefront\"");
+                   "'; expected an object whose only entry is 'order', with "
+                   "value \"rounds\", \"layers\" or \"wavefront\"");
     return *known;
   }
 };
@@ -119,7 +120,8 @@ LogicalResult Tuning::load(StringRef file, MLIRContext *context) {
                           "'; expected 'version', 'kernels', 'loops' or "
                           "'level'");
     if (!entries)
-      return reader.error("expected an object for '" + name + "'");
+      return reader.error("invalid value for '" + name +
+                          "'; expected an object");
     for (const auto &[entry, choices] : *entries) {
       if (name == "loops") {
         FailureOr<Order> order = reader.readLoop(entry, choices);

@@ -76,8 +76,8 @@ struct Pending {
     addTo(turnsBefore, other.turnsBefore);
     others |= other.others;
   }
-  /// Records that a `uprog.row` with `in_turn` returns its next row. From then
-  /// on, the op may return the row before the last one again.
+  /// Records that a `uprog.row` with `in_turn` returns its next row, which may
+  /// be the row that the op returned two turns before.
   void giveTurn(uprog::RowOp row) {
     auto before = turnsBefore.find(row);
     if (before != turnsBefore.end()) {

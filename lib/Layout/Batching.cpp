@@ -219,7 +219,7 @@ Search::candidates(const std::vector<bool> &done) const {
     if (block.operators.size() > small && batch.size() == 1 &&
         left(block.operators[batch[0]].kind, done) == 1)
       return {batch};
-  // Sufficient condition of the paper: it is best to run a kind if all of its
+  // Sufficient condition from the paper: it is best to run a kind if all of its
   // next operators are ready.
   std::vector<std::pair<double, size_t>> ratios;
   for (size_t i = 0; i < ready.size(); ++i)

@@ -416,8 +416,8 @@ static bool isContiguous(const std::vector<int32_t> &variables,
   return true;
 }
 
-/// Returns true if no layout can avoid a copy of an access, and stores the
-/// reason in `reason`.
+/// Returns true if an access needs a copy in every layout. Stores the reason
+/// for a copy in `reason`.
 static bool noLayoutHelps(const LayoutProblem &problem,
                           const std::vector<int32_t> &variables,
                           AccessCopy::Reason &reason) {

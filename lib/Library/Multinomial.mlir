@@ -433,7 +433,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   // The state of a chain consists of its position; the factor of the mass
   // matrix; the mean and squares of the positions of the window; and `fits`,
   // which begins as zeros. `fits` has the logarithms of the step size and of
-  // its average, the distance of the centre from log 10, the mean error and the
+  // its average, the centre minus log 10, the mean error and the
   // steps of dual averaging, and the number of positions that count for the
   // mass matrix. Returns the state, the positions, and for each transition:
   // mean acceptance probability, leapfrog steps, doublings, 1 if it diverged,

@@ -82,7 +82,7 @@ public:
       return result;
     if (static_cast<int32_t>(levels.size()) != field.lists)
       throw nb::value_error(
-          (name + ": expected offsets of " + std::to_string(field.lists) +
+          (name + ": expected offsets for " + std::to_string(field.lists) +
            " levels of lists, got " + std::to_string(levels.size()))
               .c_str());
     std::vector<const int64_t *> &list = places.emplace_back();

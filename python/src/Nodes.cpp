@@ -576,9 +576,11 @@ void NodeWalk::checkCycle() {
           (path(i) + ": a node contains itself; cycles are not supported")
               .c_str());
   if (stack.size() >= mostOpen)
-    throw nb::value_error((path(stack.size()) + ": nodes are deeper than " +
+    throw nb::value_error((path(stack.size()) +
+                           ": nodes are nested more than " +
                            std::to_string(mostOpen) +
-                           "; check for views that create nodes without end")
+                           " levels deep; check for views that create nodes "
+                           "without end")
                               .c_str());
 }
 

@@ -37,7 +37,7 @@ public:
   int64_t available() const { return batchStreamAvailable(open()); }
   int64_t ended() const { return batchStreamEnded(open()); }
 
-  /// Adds instances, with an array for each argument.
+  /// Adds instances. `arguments` has one array for each argument.
   void put(int64_t instances, const nb::list &arguments) {
     const auto &model = nb::cast<const Model &>(of().model);
     const int64_t wanted = batchModelCount(model.handle.get(), BATCH_ARGUMENT);

@@ -44,7 +44,7 @@ def pytest_configure(config):
 
 
 def _sampled_out(config, items):
-    """Returns the cases of sampled tests that do not run."""
+    """Returns the cases that sampling excludes."""
     out = []
     for name, cases in itertools.groupby(items, lambda item: item.nodeid.split("[")[0]):
         cases = list(cases)
@@ -85,6 +85,6 @@ def without_compiled_functions():
 
 @pytest.fixture
 def rng():
-    """A random generator with the same numbers for each test."""
+    """A random generator that gives each test the same numbers."""
     import numpy
     return numpy.random.default_rng(5)

@@ -233,7 +233,7 @@ def sides(x, w):
 
 
 def test_sides_of_branch():
-    """Each side is a block, whose tasks are the lanes that take it."""
+    """Each side of the branch is a block whose tasks are the lanes that take this side."""
     found = batch.vmap(sides, in_axes=(0, None), strategy="lockstep", threads=1).explain(
         jnp.array([1.0, -1, -2, 3, -4])[:, None] * jnp.ones((5, 8)), W)
     assert block_at(found, line_of("positive"))["tasks"] == 2

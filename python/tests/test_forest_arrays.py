@@ -70,7 +70,7 @@ def test_order_of_nodes(rng, order):
     forest = of_arrays(Graph, **given)
     found = copy_of(forest).word
     assert [rows.tolist() for rows in found] == [rows.tolist() for rows in wanted]
-    # The attribute `order` contains the number of the node of each row.
+    # For each row, the attribute `order` contains the number of its node.
     word = np.zeros(len(given["variants"]), int)
     for number, name in enumerate(("Leaf.word", "Join.word")):
         word[given["variants"] == number] = given["fields"][name]

@@ -197,8 +197,8 @@ batch.view(Tree, Endless, Node)
 
 @pytest.mark.slow
 def test_endless_nodes():
-    with raises(ValueError, ": nodes are deeper than 4194304; check for views that create nodes "
-                "without end"):
+    with raises(ValueError, ": nodes are nested more than 4194304 levels deep; check for views "
+                "that create nodes without end"):
         total_of([Endless()])
 
 

@@ -185,7 +185,7 @@ def case(name, make, text, *options):
          "--params", "x.npz", "--no-check"),
 ])
 def test_wrong_module(source, make, text, options):
-    """An error prints one message, and the command writes no file."""
+    """On an error, the command prints one message and writes no file."""
     data = make() if callable(make) else make
     source.write_bytes(data if isinstance(data, bytes) else data.encode())
     result = batch_import("in.mlir", "-o", "none.mlir", *options)
@@ -237,7 +237,7 @@ def test_output_to_device(source):
 # --- help -------------------------------------------------------------------------------
 
 def test_example_of_help(tmp_path):
-    """The commands of the example run as the help prints them."""
+    """The example commands in the help text run exactly as printed."""
     code, output, _ = batch_import("--help")
     assert code == 0
     assert "batch-import f.mlir" in output
@@ -261,7 +261,7 @@ def test_example_of_help(tmp_path):
 # --- damaged files ----------------------------------------------------------------------
 
 def damaged(chance, text):
-    """A text with one to three changes."""
+    """Returns the text with one to three changes."""
     text = bytearray(text)
     for _ in range(chance.randrange(1, 4)):
         at = chance.randrange(len(text))

@@ -238,7 +238,7 @@ def test_refuses_element_of_list(kind):
 
 
 def test_exception_in_iterator():
-    """The map may yield results of the elements before the exception."""
+    """The map may yield results of elements that precede the exception."""
     found = []
     with raises(OSError, "no more numbers"):
         for value in batch.map(collatz, broken("exception"), 1):

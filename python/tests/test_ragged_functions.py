@@ -99,7 +99,7 @@ def test_function_of_at_least_one_row(f):
 
 
 def test_argmax_of_equal_values_and_nan():
-    """The result is the first of equal values, the first NaN, or 0 without rows."""
+    """The result is the index of the first NaN or the first of equal values, or 0 without rows."""
     ties = batch.Ragged.of([numpy.asarray(values, numpy.float32) for values in (
         [1, 5, 5], [7], [3, numpy.nan, 9, numpy.nan], [-numpy.inf, -numpy.inf], [])])
     assert batch.vmap(jnp.argmax)(ties).tolist() == [1, 0, 1, 0, 0]
@@ -160,7 +160,7 @@ def test_reads_bits_of_another_width_by_row():
 
 
 def test_refuses_loop_over_twice_as_many_rows():
-    """Rows without elements, which are omitted, determine the number of iterations."""
+    """The rows that determine the number of iterations have no elements, so they are omitted."""
     with raises(batch.LoweringError, "unsupported loop of 2*n0 iterations; expected a fixed "
                 "number, or the number of rows of a ragged array or list") as caught:
         batch.vmap(lambda v: lax.scan(lambda c, row: (c + 1, None), 0,

@@ -190,7 +190,7 @@ def test_data_of_all_instances():
 
 
 def test_object_of_data_type():
-    with raises(TypeError, "data type Tree has no objects of its own; call a variant: Tree.Leaf, "
+    with raises(TypeError, "data type Tree cannot be instantiated; call a variant: Tree.Leaf, "
                 "Tree.Node"):
         Tree(1)
 
@@ -526,7 +526,7 @@ def test_unsupported_type_of_a_field():
         class A:
             x: dict
 
-    with raises(TypeError, "A: unsupported type <class 'dict'> of a field; expected int"):
+    with raises(TypeError, "A: unsupported field type <class 'dict'>; expected int"):
         batch.vmap(lambda t: 1)(batch.forest(Odd, [1]))
 
 

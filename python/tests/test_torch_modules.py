@@ -324,7 +324,7 @@ def linear():
      "expected float32[4] as in the example; map the cell over instances with batch.vmap"),
     (lambda cell: [numpy.zeros(4, "i")], ValueError, "input 0 is int32[4]"),
     (lambda cell: [], TypeError, "expected 1 input as in its example"),
-    (lambda cell: [ZEROS, ZEROS, ZEROS], TypeError, "got 3 arguments of another structure"),
+    (lambda cell: [ZEROS, ZEROS, ZEROS], TypeError, "got 3 arguments with a different structure"),
     (lambda cell: [{"weight": ZEROS}, ZEROS], ValueError, "parameter 'bias' is missing"),
     (lambda cell: [{"bias": ZEROS, "weight": cell.parameters["weight"]}, ZEROS], ValueError,
      "parameter 'bias' is float32[4]; expected float32[2]"),

@@ -140,8 +140,8 @@ def test_unused_operation():
     pytest.param(lambda v: jax.pure_callback(lambda a: a, v, v),
                  "pure_callback is not supported; remove it, or use jax.vmap", id="pure_callback"),
     pytest.param(lambda v: lax.cond(v[0] > 0, lambda: v * 1j, lambda: v * 2j),
-                 "complex64; complex numbers are not supported; compute with real and imaginary "
-                 "parts",
+                 "complex64, but complex numbers are not supported; compute with real and "
+                 "imaginary parts",
                  id="complex"),
     pytest.param(lambda v: lax.rng_uniform(v[0] * 0, v[0], (2,)),
                  "because it has no seed; use jax.random.uniform", id="rng_uniform"),

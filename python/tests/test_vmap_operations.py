@@ -33,7 +33,7 @@ def compare(f, *arguments):
 
 # --- scatter ----------------------------------------------------------------------------
 
-PLACES = generator.integers(-5, 5, (N, 3)).astype(numpy.int32)  # some places occur twice
+PLACES = generator.integers(-5, 5, (N, 3)).astype(numpy.int32)  # some indices occur twice
 OUTSIDE = numpy.asarray([[0, 7, 2], [-9, 1, 1], [5, 5, 5]] * 2, numpy.int32)
 CONSTANT = OUTSIDE.reshape(-1) % 7 - 2
 VALUES = normal(N, 3, 4)

@@ -115,7 +115,7 @@ void Grid::note(Thread &thread, uintptr_t address, int64_t bytes,
   bool sameBlock = id.block() == thread.block;
   fail(thread, access.where,
        concat("race: ", what, ", which ", who,
-              finding.otherWrites ? " writes at " : " read at ",
+              finding.otherWrites ? " wrote at " : " read at ",
               finding.otherWhere, "; nothing orders the two accesses; ",
               sameBlock ? "add a barrier of the block"
                         : "add a barrier of all blocks, or a release in one "

@@ -146,7 +146,7 @@ int64_t Grid::shuffle(Thread &thread, int64_t mode, int64_t value,
                       int64_t offset, int64_t width, const char *where) {
   if (width != warpSize)
     fail(thread, where,
-         concat("shuffles over ", width, " lanes, expected ", warpSize));
+         concat("shuffles over ", width, " lanes; expected ", warpSize));
   thread.lane[0] = static_cast<uint32_t>(value);
   thread.lane[1] = offset;
   thread.lane[2] = mode;

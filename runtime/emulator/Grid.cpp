@@ -17,9 +17,9 @@ static constexpr uint64_t switchTime = 10;
 /// Virtual time after which a kernel whose threads all wait is considered
 /// deadlocked.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
-/// Number of returns to the same atomic load after which a thread polls.
+/// A thread counts as polling after this many returns to the same atomic load.
 /// Barriers of all blocks read the clock in every 16th iteration, so they read
-/// it before a thread polls.
+/// it before their threads count as polling.
 static constexpr int returnsOfPoll = 16;
 
 Grid::Grid(GlobalMemory &memory, EmulatorCounters &counters,
@@ -169,8 +169,8 @@ uint32_t Grid::endTime() const {
 // A thread polls if it has returned to an atomic load several times while
 // nothing changed: no memory was written, and no thread has reached a barrier
 // or exited. Once all runnable threads poll, nothing can change any more. The
-// load to wait for is chosen anew after 1, 2, 4, ... loads, so it is eventually
-// a load in the polling loop (Brent's cycle detection).
+// load whose returns are counted is chosen anew after 1, 2, 4, ... loads, so it
+// is eventually a load in the polling loop (Brent's cycle detection).
 
 void Grid::poll(Thread &thread, const void *address, const char *where) {
   if (thread.polledAt != changes) {

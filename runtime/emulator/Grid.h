@@ -230,7 +230,8 @@ private:
   uint64_t clock = 0;   ///< virtual nanoseconds
   uint64_t changes = 1; ///< counts calls of progress()
   uint64_t changedAt = 0;
-  size_t spinning = 0; ///< number of threads that poll since the last change
+  size_t spinning = 0; ///< number of threads found polling since the last
+                       ///< change
   std::optional<std::string> failure;
 };
 

@@ -458,12 +458,12 @@ TEST_F(Cuda, KernelsThatFail) {
   open();
   cuda.results["cuStreamSynchronize"] = CUDA_ERROR_ILLEGAL_ADDRESS;
   EXPECT_MESSAGE(
-      "the GPU kernel accessed an invalid address, detected while running the "
-      "kernel (CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was "
+      "the GPU kernel accessed an invalid address, as detected while running "
+      "the kernel (CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was "
       "encountered); run with --device=emulator to find the access",
       device->synchronize());
   cuda.results["cuStreamQuery"] = CUDA_ERROR_MISALIGNED_ADDRESS;
-  EXPECT_MESSAGE("the GPU kernel failed, detected while running the kernel",
+  EXPECT_MESSAGE("the GPU kernel failed, as detected while running the kernel",
                  device->isDone());
   cuda.results["cuStreamQuery"] = CUDA_ERROR_LAUNCH_TIMEOUT;
   EXPECT_MESSAGE("on a GPU that drives a display", device->isDone());

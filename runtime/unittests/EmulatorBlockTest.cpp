@@ -277,7 +277,7 @@ TEST_F(EmulatorTest, MissingLanes) {
               [](Gpu gpu) {
                 gpu.call().shuffle(gpu.self, BATCH_SHUFFLE_XOR, 0, 1, 16, "s");
               },
-              {"shuffles over 16 lanes, expected 32"});
+              {"shuffles over 16 lanes; expected 32"});
 }
 
 TEST_F(EmulatorTest, ShufflesOrderNothing) {

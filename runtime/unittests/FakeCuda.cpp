@@ -28,7 +28,8 @@ CUstream busyStream = nullptr;
 
 EXPORT FakeCuda *fakeCuda() { return &state; }
 
-/// Records the call of a function, and returns if the function is to fail.
+/// Records the call of a function. Returns the result that is set for it, if
+/// any.
 #define CALL(name)                                                             \
   std::lock_guard<std::mutex> lock(mutex);                                     \
   state.calls.push_back(#name);                                                \

@@ -11,7 +11,7 @@
 //   sum(n) = n > 0 ? n + sum(n - 1) : 0;  row(n) = [sum(n), 2 sum(n), 0]
 //
 // Before it runs, the program checks its memory. If the memory does not match
-// ABI.h, all instances end with an error code that no program has.
+// ABI.h, all instances end with an error code that no program uses.
 //
 //===----------------------------------------------------------------------===//
 

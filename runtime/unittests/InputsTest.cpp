@@ -165,9 +165,10 @@ TEST(JsonInputs, Errors) {
       reader, "[\"twig\", 3]",
       "1:2: unknown variant 'twig' of ADT Tree; expected one of leaf, node, "
       "many");
-  EXPECT_INPUT_ERROR(reader, "[\"leaf\"]", "'leaf' has 1 field, found 0");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\"]",
+                     "expected 1 field for 'leaf', found 0");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 1, 2]",
-                     "1:13: 'leaf' has 1 field, found more");
+                     "1:13: expected 1 field for 'leaf', found more");
   EXPECT_INPUT_ERROR(reader, "[]",
                      "expected a value of ADT Tree, found an empty array");
   EXPECT_INPUT_ERROR(reader, "[3]",
@@ -205,11 +206,11 @@ TEST(JsonInputs, SharedErrors) {
   EXPECT_INPUT_ERROR(
       reader,
       R"({"nodes": [["node", {"ref": 1}, {"ref": 2}], ["node", {"ref": 2}, {"ref": 0}], ["leaf", 1]], "root": 0})",
-      "nodes 0 -> 1 -> 0 form a cycle (numbered from 0 in \"nodes\"); ADT "
+      "nodes 0 -> 1 -> 0 (numbered from 0 in \"nodes\") form a cycle; ADT "
       "values must be acyclic");
-  EXPECT_INPUT_ERROR(reader,
-                     R"({"nodes": [["many", [{"ref": 0}]]], "root": 0})",
-                     "nodes 0 -> 0 form a cycle");
+  EXPECT_INPUT_ERROR(
+      reader, R"({"nodes": [["many", [{"ref": 0}]]], "root": 0})",
+      "nodes 0 -> 0 (numbered from 0 in \"nodes\") form a cycle");
   EXPECT_INPUT_ERROR(reader,
                      R"({"nodes": [["many", [{"ref": 5}]]], "root": 0})",
                      "1:31: {\"ref\": 5} is out of range: \"nodes\" has 1");
@@ -239,9 +240,9 @@ TEST(JsonInputs, SharedErrors) {
     "cellColumns": 1, "arguments": [{"name": "x", "type": {"adt": "A"}}]})");
   EXPECT_INPUT_ERROR(
       two, R"({"nodes": [["a", ["b"]], ["a", {"ref": 0}]], "root": 1})",
-      "{\"ref\": 0} is a A, expected a value of ADT B");
+      "{\"ref\": 0} is of ADT A, expected ADT B");
   EXPECT_INPUT_ERROR(two, R"({"nodes": [["b"]], "root": 0})",
-                     "the root {\"ref\": 0} is a B, expected a value of ADT A");
+                     "the root {\"ref\": 0} is of ADT B, expected ADT A");
 }
 
 TEST(JsonInputs, AllTypes) {
@@ -490,7 +491,7 @@ TEST(TensorInputs, Errors) {
       files.options.inputTensors,
       {{"large", DType::I64, {1}, bytes}, {"real", DType::F32, {1}, bytes}});
   EXPECT_INPUT_ERROR(files, R"({"tensor": "large"})",
-                     "has values that do not fit i32");
+                     "has values that do not fit in i32");
   EXPECT_INPUT_ERROR(files, R"({"tensor": "real"})",
                      "has type F32, but the model expects I32 here");
   Reader none(R"({"adts": [], "cellColumns": 0, "sources": [null],

@@ -156,7 +156,7 @@ TEST(Parameters, Errors) {
     "parameters": [{"name": "a", "shape": [1], "dtype": "i32"}]})");
   const int64_t large = int64_t(1) << 40;
   EXPECT_MESSAGE(
-      "that do not fit i32",
+      "that do not fit in i32",
       BoundParameters(
           narrow, {files.write({{"a",
                                  DType::I64,

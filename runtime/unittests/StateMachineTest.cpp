@@ -65,19 +65,22 @@ TEST(StateMachine, MalformedFiles) {
       {replaced("0 1 : 1", "0 -1 : 0"), "f:5: expected a number, found '-1'"},
       {replaced("0 1 : 1", "0 1 1"), "f:5: expected 'state KERNELS : KERNEL'"},
       {replaced("0 1 : 1", ": 1"), "f:5: expected 'state KERNELS : KERNEL'"},
-      {replaced("0 1 : 1", "0 0 : 0"), "f:5: kernel 0 is ready twice"},
-      {replaced("0 1 : 1", "0 : 1"), "f:5: kernel 1 is not ready"},
+      {replaced("0 1 : 1", "0 0 : 0"), "f:5: kernel 0 is listed twice"},
+      {replaced("0 1 : 1", "0 : 1"),
+       "f:5: kernel 1 is not one of the ready kernels"},
       {replaced("1 0 : 0", "0 1 : 0"), "f:6: duplicate state"},
       {replaced("end", "ende"), "f:7: expected 'state' or 'end', found 'ende'"},
       {replaced("end\n", ""), "f:7: the file ends before 'end'"},
       {good + "more\n", "f:8: unexpected text after 'end'"},
       // The last number of a state is a share, or the most urgent kernel.
-      {replaced("sort", "share"), "f:5: kernel 1 is not ready"},
+      {replaced("sort", "share"),
+       "f:5: kernel 1 is not one of the ready kernels"},
       {"batch-policy 1\nencoding share\nkernel a\nstate 0 8 : 0\nend\n",
        "f:4: expected eighths from 0 to 7, found '8'"},
-      {replaced("sort", "urgency"), "f:5: kernel 1 is not ready"},
-      {replaced("sort", "base"), "f:6: kernels are not in the order of their "
-                                 "numbers"},
+      {replaced("sort", "urgency"),
+       "f:5: kernel 1 is not one of the ready kernels"},
+      {replaced("sort", "base"),
+       "f:6: the kernels are not in the order of their numbers"},
   };
   for (const auto &[text, message] : cases)
     EXPECT_EQ(stateMachine.parse(text, "f"), message);

@@ -196,8 +196,8 @@ TEST(Stream, WhatDoesNotFit) {
   expectInvalid(batchStreamPut(trial.stream, nullptr),
                 "the stream or the inputs are null");
   expectInvalid(trial.put({1, 2, 3}), "the stream has space for 2 instances, "
-                                      "not for 3; take results first, or put "
-                                      "fewer instances");
+                                      "but 3 were given; take results first, "
+                                      "or put fewer instances");
   const BatchInputs negative = {-1, nullptr, nullptr};
   expectInvalid(batchStreamPut(trial.stream, &negative),
                 "the number of instances -1 is out of range; expected 0 to "

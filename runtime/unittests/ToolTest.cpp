@@ -166,14 +166,14 @@ TEST_F(Tool, Errors) {
   fails(model + random + "--json=1", "takes no value");
   fails(model + random + "--device=vulkan",
         "invalid value 'vulkan' for --device");
-  fails(model + random + "--size=H=64", "pass it to batch-compile");
+  fails(model + random + "--size=H=64", "pass the option to batch-compile");
   fails(model + "other.so", "expected one model");
   fails("no.so " + random, "cannot read 'no.so'");
   fails("no.mlir " + random, "cannot read 'no.mlir'");
   fails(folder.write("m.mlir", "") + " " + random, "batch-compile");
   fails(model +
             "--params=random:1 --inputs=" + folder.write("bad", "[\"leaf\"]"),
-        "bad:1:8: 'leaf' has 1 field, found 0");
+        "bad:1:8: expected 1 field for 'leaf', found 0");
   fails(model + random + "--outputs=" + folder.file("no/such"), "cannot write");
   fails(model + "--params=" + folder.write("p", "abc") + " --inputs=random:1,2",
         "has 3 bytes");

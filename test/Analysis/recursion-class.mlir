@@ -443,7 +443,7 @@ func.func @main(%t: !tree) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// One field is walked by its elements, the other from link to link. A pass would
+// One field is walked element by element, the other link by link. A pass would
 // visit the links of both.
 
 !tree = !rec.adt<@Tree>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_numbers.py: checks that the documents repeat numbers of the code correctly."""
+"""check_numbers.py: checks that numbers in the documents match those in the code."""
 
 import glob
 import os
@@ -19,7 +19,7 @@ def of_code(name, pattern):
     """Returns the text that the group of a pattern matches in the code."""
     found = re.search(pattern, contents(name), re.M)
     if not found:
-        sys.exit("error: %s has nothing like %s" % (name, pattern))
+        sys.exit("error: %s has no text that matches %s" % (name, pattern))
     return found[1]
 
 

@@ -51,7 +51,7 @@ wanted = headers(FOLDERS[0])
 others = headers(FOLDERS[1])
 unknown = [name for name in options.names if name not in wanted + others]
 if unknown or not wanted or not others:
-    sys.exit("error: not found: " + (", ".join(unknown) or "headers"))
+    sys.exit("error: cannot find " + (", ".join(unknown) or "headers"))
 wanted += [name for name in options.names if name not in wanted]
 others = [name for name in others if name not in wanted]
 if not options.all and options.minutes is None:

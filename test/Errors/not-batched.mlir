@@ -6,7 +6,7 @@
 // If no strategy is legal, batch-choose-strategy stores the reason in the
 // object, and batch-run prints it.
 
-// CHECK: batch-run: error: the object has no batched code and requires --unbatched: model.mlir:11:8: control flow depends on a tensor here
+// CHECK: batch-run: error: the object has no batched code: model.mlir:11:8: control flow depends on a tensor here; use --unbatched
 // TUNE: batch-run: error: the model has no batched code to tune
 
 func.func @main(%x: tensor<4xf32> {batch.name = "x"})

@@ -25,8 +25,8 @@ def run(command, text=None, **environment):
     done = subprocess.run(command, input=text, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env=environment, timeout=600)
     if done.returncode != 0 or b"WARNING: ThreadSanitizer" in done.stderr:
-        sys.exit("FAILED: %s ended with %d:\n%s" % (" ".join(command), done.returncode,
-                                                    done.stderr.decode()[:4000]))
+        sys.exit("FAILED: %s exited with code %d:\n%s" % (" ".join(command), done.returncode,
+                                                          done.stderr.decode()[:4000]))
     return done.stdout.decode()
 
 
@@ -76,7 +76,8 @@ def main():
         def check(language, answers):
             nonlocal ran
             if answers != wanted:
-                sys.exit("FAILED: the program in %s gives %s, not %s" % (language, answers[:3], wanted[:3]))
+                sys.exit("FAILED: the %s program returns %s; expected %s" % (
+                    language, answers[:3], wanted[:3]))
             ran += 1
             print("%s: %d answers of 4 threads" % (language, len(answers)))
 
@@ -113,7 +114,7 @@ def main():
                        LD_PRELOAD=options.preload, XDG_CACHE_HOME=path("cache"))
             check("Python", numbers(said))
     if ran == 0:
-        sys.exit("FAILED: no program was named")
+        sys.exit("FAILED: no program to test; use --c, --cxx or --python")
 
 
 main()

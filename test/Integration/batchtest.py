@@ -136,7 +136,7 @@ def tool(name):
     folder = os.environ.get("BATCH_TOOLS")
     path = os.path.join(folder, name) if folder else shutil.which(name)
     if not path or not os.path.exists(path):
-        raise ToolError("no %s in %s" % (name, folder or "PATH"))
+        raise ToolError("cannot find %s in %s" % (name, folder or "PATH"))
     return path
 
 
@@ -147,9 +147,9 @@ def call(name, *arguments, timeout=1800, errors=False):
         done = subprocess.run(command, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=timeout)
     except subprocess.TimeoutExpired:
-        raise ToolError("%s: no end after %d s" % (" ".join(command), timeout))
+        raise ToolError("%s\ndid not end within %d s" % (" ".join(command), timeout))
     if done.returncode != 0:
-        raise ToolError("%s\nended with %d:\n%s" %
+        raise ToolError("%s\nexited with code %d:\n%s" %
                         (" ".join(command), done.returncode,
                          (done.stdout + done.stderr).decode(errors="replace")))
     return (done.stderr if errors else done.stdout).decode()
@@ -230,7 +230,7 @@ def mini_batches(instances, batch):
     """Returns the number of mini-batches of exactly `batch` instances. Benchmarks omit a smaller
     last mini-batch, because it would change the mean."""
     if instances < batch:
-        raise ToolError("%d instances make no mini-batch of %d" % (instances, batch))
+        raise ToolError("%d instances are too few for a mini-batch of %d" % (instances, batch))
     return instances // batch
 
 
@@ -467,7 +467,7 @@ def dags(count, seed=5):
 
 
 def add_soak_options(parser, count, what="programs"):
-    """Adds options that specify the selection and number of random programs of a script."""
+    """Adds options that specify which random programs a script makes, and how many."""
     parser.add_argument("--" + what, dest="programs", type=int, default=count, metavar="N",
                         help="make N %s (default: %%(default)s)" % what)
     parser.add_argument("--minutes", type=float, metavar="N",

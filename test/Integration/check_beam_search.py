@@ -2,8 +2,8 @@
 """check_beam_search.py: compares lstm_nmt_beam with a separate beam search in Python.
 
 The reference computes in double precision. Sentences with a close choice are omitted, so
-that single precision makes the same choices. Exact ties are not close: of words with
-equal parameters the first one counts, in the first of equal beams.
+that single precision makes the same choices. Exact ties are not close choices: of
+words with equal parameters, the first one is chosen, in the first of equal beams.
 """
 
 import math

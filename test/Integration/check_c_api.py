@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_c_api.py LIBRARY: tests the C API. It returns the results of batch-run, bit for
-bit, from arrays with any strides. It rejects invalid arguments, ends cancelled runs and
+"""check_c_api.py LIBRARY: tests the C API. It returns the same results as batch-run, bit
+for bit, for arrays with any strides. It rejects invalid arguments, ends cancelled runs and
 runs again afterwards, and works in forked processes and on several threads."""
 
 import array
@@ -513,7 +513,8 @@ nested = checks.run("compile nested arguments", lambda: Program(
 numbers_of = {name: i for i, (name, _, _) in enumerate(nested.model.variants())}
 none = values(I64, [0], [], [[0, 0], [0]])
 for what, text, root, words, lists in [
-        ("a node of another type", "argument 'p': node 0 is a Word, expected a Pair", 0, [], none),
+        ("a node of another type", "argument 'p': node 0 is of ADT Word, expected ADT Pair", 0, [],
+         none),
         ("no offsets", "argument 'l' contains lists of lists, so it requires offsets", 3, [],
          values(I64, [1, 2], [3, 4])),
         ("two words", "node 2 has 2 children of Word, but the model declares arity 1", 3, [0, 1],

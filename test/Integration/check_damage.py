@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_damage.py LIBRARY: tests damaged objects. Each is an error, in batch-run and
-through the C API. None runs, and none ends the process by a signal."""
+"""check_damage.py LIBRARY: tests damaged objects. batch-run and the C API report an error
+for each. None runs, and none ends the process with a signal."""
 
 import os
 import random

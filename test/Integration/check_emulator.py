@@ -3,7 +3,7 @@
 which reports races, deadlocks, and accesses to missing or uninitialized memory.
 
 For each model and executor, over random forests and seeds of the scheduler: results are
-within 1e-5 of the CPU's unbatched code, and bit for bit those of --batch=1 on the
+within 1e-5 of the CPU's unbatched code, and bit-identical to those of --batch=1 on the
 emulator. Counts: one launch per run, a plan for each group of blocks that gets instances,
 and the barriers that the dependences need. Results are bit-identical with weights in shared memory
 or in global memory.
@@ -150,7 +150,7 @@ try:
     checks.expect("a watchdog of a nanosecond bites", False)
 except batchtest.ToolError as error:
     text = str(error)
-    for part in ("ended with 1", "executor device: block ", "waited more than",
+    for part in ("exited with code 1", "executor device: block ", "waited more than",
                  " at barrier ", ", in step ", "kernel 'encode_node'"):
         checks.expect("the watchdog's message says: " + part, part in text, text)
 

@@ -125,7 +125,8 @@ timed = [job for job in record["parts"]["times"]["jobs"] if "compared" not in jo
 checks.expect("times", timed and all(job["us"]["kernels"] > 0 for job in timed))
 
 code, text, record = hour("--parts=answers,times", "--budget=0.9")
-checks.expect("a budget that is spent", code == 1 and "nothing runs here" in text, text)
+checks.expect("a budget that is spent",
+              code == 1 and "the smallest job did not succeed" in text, text)
 
 # With an object of another model, the results are wrong.
 with open(os.path.join(os.path.dirname(bundle), "bundle.json")) as file:
@@ -148,7 +149,7 @@ checks.expect("what does not run is wrong", code == 1 and
 checks.expect("the rest is kept", "ok" in [
     job["state"] for job in record["parts"]["times"]["jobs"]])
 
-# Commands end in time, with all processes that they have started.
+# Commands end in time, and so do all processes that they have started.
 code, text = call("-c", "import sys; sys.path.insert(0, %r); import first_hour\n"
                   "print(first_hour.Watch(60).call(\n"
                   "    ['sh', '-c', 'sleep 99 & echo $!; sleep 99'], 0.5))"

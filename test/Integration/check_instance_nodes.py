@@ -20,7 +20,7 @@ file = batchtest.temporary_paths()
 WAYS = (("auto", 1, 1), ("auto", 7, 2), ("auto", 64, 3), ("device", 7, 2),
         ("device", 64, 3), ("block", 64, 2))
 
-# A graph model, which nodes.mlir describes
+# The graph model in nodes.mlir
 GRAPH = batchtest.contents(os.path.join(
     batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "nodes.mlir")).decode()
 

@@ -57,7 +57,7 @@ def parameters(name):
 def compiled(name, sizes, level, device="emulator", order="auto"):
     """Compiles a program whose instances run on all units, on the units of a cluster or on single
     units. With level `auto`, the number of instances determines the level. If the level is followed
-    by `units`, every other kernel runs on only one of the instance's units."""
+    by `units`, every second kernel runs on only one of the instance's units."""
     path = file("%s-%s.mlir" % (name, level.replace(" ", "-")))
     options = "strategy=replicate order=%s" % order
     if sizes:
@@ -146,13 +146,14 @@ def check_errors(level, blocks):
                  ("instance 2: exceeded the limit of 30 steps, the last one in a loop "
                   "at instances", "--max-steps=N"),
                  lambda: start(inputs, "--max-steps=30"))
-    expect_error("results of the others", ("instance 2: exceeded", "instance 4: exceeded"),
+    expect_error("results of the other instances", ("instance 2: exceeded", "instance 4: exceeded"),
                  lambda: start(inputs, "--max-steps=30", "--partial-results"))
     if level == "cluster":
-        expect_error("half a cluster", ("invalid value '4' for --blocks; expected at least 8",),
+        expect_error("fewer blocks than a cluster",
+                     ("invalid value '4' for --blocks; expected at least 8",),
                      lambda: start(inputs, "--blocks=4"))
         return
-    expect_error("a watchdog of a nanosecond",
+    expect_error("a watchdog limit of 1 ns",
                  ("executor device, single instances: block ", "waited more than",
                   " at barrier ", "in kernel 'main_", "' of a loop at instances"),
                  # In some order of threads, one thread waits long enough to read the

@@ -3,7 +3,7 @@
 deadlocks, and accesses to missing or uninitialized memory.
 
 Fibonacci numbers consist of control only, and run with 20 seeds of the scheduler. A recursion
-over rows that do not fill a line of memory sums its products in another order than on the CPU.
+over rows that do not fill a line of memory sums its products in a different order than the CPU.
 Variants: several blocks, more instances than lanes, all block choices, masks, and stacks
 without cached tops.
 """

@@ -364,7 +364,7 @@ def check_forks():
             if report:
                 checks.expect(what + ": flushes", report["flushes"] <=
                               max(waits) + sum(waits) // most, report["flushes"])
-        # The last row needs no fiber, so one row more than `most` can run side by side.
+        # The last row needs no fiber, so `most` + 1 rows can run side by side.
         for count, most in ((257, 256), (2, 1)):
             lines = [json.dumps([[1.0] * 16] * count)]
             inputs = batchtest.write_lines(os.path.join(scratch, "equal-rows"), lines)

@@ -4,7 +4,7 @@
 A run has a plan for each flush. Counters and traces are sums over plans. An oracle of
 this script, which replays decisions from the outputs, counts the bytes of live results. A
 picture has a cluster for each flush. Policies learn from the plans of the training
-inputs, and have as many batches on these as learning reports. Tuned objects compute the
+inputs, and make as many batches for them as learning reports. Tuned objects compute the
 same bits.
 """
 

@@ -15,7 +15,7 @@ import batchtest
 checks = batchtest.Checks("limits of steps")
 path = batchtest.temporary_paths()
 
-# A recursion over numbers, without memoization, that makes three calls on each level
+# A recursion over numbers, without memoization, that makes three calls at each level
 CALLS = """
 func.func private @tries(%n: index, %m: index) -> index {
   %zero = arith.constant 0 : index

@@ -234,7 +234,7 @@ def check_limits():
 
     def check(name, program, calls, *options):
         loop = "%s, no end, %s" % (name, " ".join(options))
-        steps = "exceeded the limit of 60 blocks, the last one main."
+        steps = "exceeded the limit of 60 blocks, the last of which was main."
         check_limit(loop, program, endless, (3, 9), {"low": 0, "high": 0},
                     ["instance %d: %s" % (i, steps) for i in (3, 9)],
                     "--max-steps=60", *options)

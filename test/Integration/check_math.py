@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_math.py: tests each op of math in kernels and in control, in f32 and f64.
+"""check_math.py: tests each op of the math dialect in kernels and in control, in f32 and f64.
 
-Kernels compute with tensors, control computes with scalars of the instance. Both have the
-same bits, for any mini-batch, and on the emulator, and are close to the results of
-Python. Code for GPUs calls no library. ExpandMathTest measures the errors.
+Kernels compute with tensors, and control computes with scalars of the instance. The results
+of both have the same bits, for any mini-batch and on the emulator, and are close to the
+results of Python. Code for GPUs calls no library. ExpandMathTest measures the errors.
 """
 
 import math

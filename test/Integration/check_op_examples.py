@@ -3,8 +3,8 @@
 or of the named ones. Each description has a text, and an example that parses and
 verifies.
 
-An example is a whole module, or a piece of one. Then the file of its dialect in
-test/Docs/Inputs has the program around it, once for each op. Examples of attributes and
+An example is a whole module or a piece of one. The program around a piece is in the
+dialect's file in test/Docs/Inputs, once for each op. Examples of attributes and
 types are only attributes and types, one in each line that begins with # or !.
 """
 
@@ -20,15 +20,16 @@ LEAST_WORDS = 8
 
 def check(kind, name, record, programs, scratch):
     if len(descriptions.prose(record)) < LEAST_WORDS:
-        raise batchtest.ToolError("%s does not say what it means" % name)
+        raise batchtest.ToolError("the description of %s is too short; use at least %d words" % (
+            name, LEAST_WORDS))
     found = descriptions.examples(record)
     if not found:
         raise batchtest.ToolError("%s has no example" % name)
     if kind == "op" and not re.search(re.escape(name) + r"\b", "".join(found)):
-        raise batchtest.ToolError("the example of %s does not show it" % name)
+        raise batchtest.ToolError("the example of %s does not contain the op" % name)
     for example in found:
         if "..." in example:
-            raise batchtest.ToolError("the example of %s leaves something out" % name)
+            raise batchtest.ToolError("the example of %s contains '...'; use complete code" % name)
         if name in programs:
             example = descriptions.surrounded(example, programs[name])
         elif kind == "attribute":

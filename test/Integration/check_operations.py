@@ -91,7 +91,7 @@ def arguments(strategy):
     for function in chosen(strategy):
         for name, type in function.arguments:
             if found.setdefault(name, type) != type:
-                raise batchtest.ToolError("@%s: %%%s is a %s elsewhere" % (
+                raise batchtest.ToolError("@%s: %%%s has type %s in another function; rename it" % (
                     function.name, name, found[name]))
     return found
 

@@ -3,9 +3,9 @@
 of the named ones, has a correct example.
 
 An example is code, a line "// becomes", and the output of the pass. Or it is code with a
-line "// error: TEXT" above an invalid op. test/Docs/Inputs/passes.mlir has the program
-around each example. "// OPTIONS: …" in it are flags of batch-opt instead of the pass's
-own. "..." matches any code, only after "// becomes". Names of values match any names,
+line "// error: TEXT" above an invalid op. test/Docs/Inputs/passes.mlir contains the
+program around each example. "// OPTIONS: …" in it specifies flags of batch-opt that replace
+the pass's own. After "// becomes", "..." matches any code. Names of values match any names,
 provided that equal ones remain equal. Comments and line breaks are ignored. --print
 prints the output of the pass.
 """
@@ -60,7 +60,7 @@ def run(flag, source, program, scratch):
         file.write(source)
     options = shlex.split(found[1]) if found else ["--" + flag]
     if not any(re.match("--%s(=|$)" % flag, o) for o in options):
-        raise batchtest.ToolError("the OPTIONS of %s leave it out" % flag)
+        raise batchtest.ToolError("the OPTIONS of %s do not contain --%s" % (flag, flag))
     return path, options
 
 
@@ -77,7 +77,7 @@ def check_error(flag, example, program, scratch):
                 raise batchtest.ToolError(
                     "expected error '%s' at line %d, got:\n%s" % (text, line, error))
         return
-    raise batchtest.ToolError("%s takes what should be an error" % flag)
+    raise batchtest.ToolError("%s accepts an example that should be an error" % flag)
 
 
 def check(flag, record, programs, scratch, show):
@@ -92,7 +92,8 @@ def check(flag, record, programs, scratch, show):
             continue
         halves = BECOMES.split(example)
         if len(halves) != 2 or "..." in halves[0]:
-            raise batchtest.ToolError("the example of %s is not code, '// becomes', code" % key)
+            raise batchtest.ToolError(
+                "the example of %s does not have the form CODE // becomes CODE" % key)
         source = descriptions.surrounded(halves[0], program)
         path, options = run(flag, source, program, scratch)
         output = batchtest.call("batch-opt", path, *options)
@@ -100,7 +101,7 @@ def check(flag, record, programs, scratch, show):
             print("==== %s\n%s" % (key, output))
         wanted = expand(halves[1], program)
         if not pattern(wanted).search(" ".join(tokens(output))):
-            raise batchtest.ToolError("%s does not make\n%sof it, but\n%s" %
+            raise batchtest.ToolError("%s: expected the code\n%sgot\n%s" %
                                       (key, wanted, output))
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """check_precision.py PRODUCTS.mlir: tests products in tf32 and bf16 on the emulator.
 
-Each sum of PRODUCTS is within the bound of docs/explanation/gpu.md, and as close to that of
-rounded factors as sums in f32 are. Each model with products is within the bound for models,
-further from the CPU than sums in f32 are, and has the bits of --batch=1.
+Each sum of PRODUCTS is within the bound of docs/explanation/gpu.md. It is as close to the
+exact sum with rounded factors as a sum in f32 is. Results of each model with products are
+within the bound for models, differ from those of the CPU by more than sums in f32 do, and
+have the bits of --batch=1.
 """
 
 import argparse
@@ -72,7 +73,7 @@ words = batchtest.write_lines(path("words.txt"), range(ROWS))
 
 
 def check_sums(name, weights, first, precision, found):
-    """Checks the sums of rows of E, from column `first` on, and `weights`."""
+    """Checks the products of `weights` with rows of E, from column `first` on."""
     _, (columns, depth), factors = weights
     bound = 2 * ROUNDING[precision] + ROUNDING[precision] ** 2
     sums = depth * 2.0 ** -23  # sums in f32, rounded in any direction

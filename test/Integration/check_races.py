@@ -2,8 +2,8 @@
 """check_races.py: checks that ThreadSanitizer checks compiled code.
 
 Requires a batch-run with ThreadSanitizer ($BATCH_RUN; scripts/check --long). Programs of
-single instances have no race on two and three workers. Without any one of its barriers, a
-loop has a race, which is reported with the name of a function of the object.
+single instances have no race on two and three workers. If any one of its barriers is
+removed, a loop has a race, which is reported with the name of a function of the object.
 """
 
 import os

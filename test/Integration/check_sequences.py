@@ -4,10 +4,10 @@ checks that batched runs equal unbatched ones.
 
 DATA is shared/data. If it is missing, inputs are generated. The script runs the first 40 instances
 at hidden size 16, or with --long the first 500 at the model's default size. It runs them in batches
-of 1, 10 and 64, on one and two threads, and compares all bits. With --emulator, 2 instances run by
-each executor of a GPU, and by all blocks without weights in shared memory. With more than one seed
-of the scheduler (default: 1), two pairs run. Results are within 1e-5 of the CPU, and have the bits
-of single instances.
+of 1, 10 and 64, on one and two threads, and compares all bits. With --emulator, 2 instances run
+with each executor of a GPU, and on all blocks without weights in shared memory. With more than one
+seed of the scheduler (default: 1), two pairs run. Results are within 1e-5 of the CPU, and have the
+bits of single instances.
 """
 
 import argparse

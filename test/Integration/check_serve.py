@@ -27,7 +27,7 @@ def ask(program, requests, vocabulary, threads, batch, *limits):
             stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             timeout=600)
     if done.returncode != 0:
-        raise batchtest.ToolError("serve ended with %d:\n%s" %
+        raise batchtest.ToolError("serve exited with code %d:\n%s" %
                                   (done.returncode, done.stderr.decode()))
     answers = {}
     for line in done.stdout.decode().splitlines():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_skipnet101.py [--small]: compares SkipNet with bottleneck blocks with a reference
-in NumPy and float64, batched and unbatched.
+"""check_skipnet101.py [--small]: compares SkipNet (bottleneck blocks), batched and
+unbatched, with a float64 reference in NumPy.
 
 A seed determines parameters and images, such that each gate is at least 1e-2 away from its
 bound, so that f32 makes the same decisions. The script checks this. --small: the same kinds

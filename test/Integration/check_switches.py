@@ -4,8 +4,8 @@ changes a bit.
 
 With each switch, the outputs of a model have the bytes of the default, and batched equals
 unbatched. Without forks, an instance has one fiber. With phases or with ghosts, the parser runs
-only as many batches as it has kernels. Without both, it runs more. The scheduler computes the same
-depths when tasks run as the inspector.
+only as many batches as it has kernels. Without both, it runs more. With
+--depths=flush, the scheduler computes the same depths as the inspector.
 """
 
 import os

@@ -62,7 +62,7 @@ batchtest.write_lines(path("inputs"), lines)
 
 
 def quotient(n, d):
-    """Divides like the processor: toward zero."""
+    """Divides like the processor, which rounds toward zero."""
     q = abs(n) // abs(d)
     return q if (n < 0) == (d < 0) else -q
 

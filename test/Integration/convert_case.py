@@ -33,7 +33,7 @@ def shared_value(nodes):
     read = {kid for _, kids in nodes for kid in kids}
     sinks = [i for i in range(len(nodes)) if i not in read]
     if len(sinks) != 1:
-        raise ValueError("a DAG with %d sinks has no single root" % len(sinks))
+        raise ValueError("the DAG has %d sinks; expected one" % len(sinks))
     value = {"nodes": [["node", word, [{"ref": kid} for kid in kids]]
                        for word, kids in nodes], "root": sinks[0]}
     order, seen, stack = [], {sinks[0]}, [(sinks[0], iter(nodes[sinks[0]][1]))]
@@ -48,7 +48,7 @@ def shared_value(nodes):
             order.append(node)
             stack.pop()
     if len(order) != len(nodes):
-        raise ValueError("the root does not reach every node")
+        raise ValueError("some nodes cannot be reached from the root")
     return value, order
 
 

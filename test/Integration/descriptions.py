@@ -96,6 +96,6 @@ def surrounded(example, program):
     """Returns the program with the example in place of its line EXAMPLE."""
     place = re.search(r"^( *)EXAMPLE\n", program, re.M)
     if not place:
-        raise batchtest.ToolError("no line EXAMPLE in\n" + program)
+        raise batchtest.ToolError("the program has no line EXAMPLE:\n" + program)
     inside = "".join(place[1] + line + "\n" for line in example.rstrip("\n").split("\n"))
     return program[:place.start()] + inside + program[place.end():]

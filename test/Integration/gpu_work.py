@@ -41,7 +41,7 @@ def count(source, size, rows, options):
         stages = found.setdefault(name, {})
         stages.setdefault(int(stage), {"domain": int(domain)})[int(number)] = counts
     if not found:
-        raise batchtest.ToolError("batch-opt counts nothing:\n" + text)
+        raise batchtest.ToolError("batch-opt printed no Work remarks:\n" + text)
     return {name: [stages[number] for number in sorted(stages)]
             for name, stages in found.items()}
 

@@ -1,6 +1,6 @@
 """Operations that tests cover, and operations of MLIR
 
-test/Integration/Operations/Inputs has functions that run some operations each. The
+Each function in test/Integration/Operations/Inputs runs some operations. The
 comment before a function lists them, and how they are batched:
 
     // Ops: tensor.collapse_shape tensor.expand_shape

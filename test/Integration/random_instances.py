@@ -20,7 +20,7 @@ import re
 
 import batchtest
 
-# Products take long, so that an op that reads a row too early finds a partly written product
+# Products take a long time, so an op that reads a row too early finds a partly written product
 ROWS, COLUMNS = 4, 150
 TYPES = {"v": "tensor<%dxf32>" % COLUMNS, "c": "tensor<%dx%dxf32>" % (ROWS, COLUMNS)}
 WAYS = {

@@ -516,9 +516,9 @@ def run_one(number, options, scratch):
             slots = max(slots, counts[0][2])
         counts.append([found["tasks"], found["batches"], slots])
         if found["max_relative_error"] != 0:
-            raise batchtest.ToolError("error %g" % found["max_relative_error"])
+            raise batchtest.ToolError("relative error %g" % found["max_relative_error"])
         if counts[-1] != counts[0]:
-            raise batchtest.ToolError("counts %s on %d threads, %s on one" %
+            raise batchtest.ToolError("counts are %s on %d threads, but %s on one" %
                                       (counts[-1], threads, counts[0]))
     return counts[0][0]
 
@@ -538,16 +538,16 @@ def run_waiting(source, inputs, batch, generator, number):
                                     "--share-tasks=%d" % threads, *more, batch=batch,
                                     threads=threads, params="random:%d" % number)
         if found["max_relative_error"] != 0:
-            raise batchtest.ToolError("error %g, threads %d, %s %s" % (
+            raise batchtest.ToolError("relative error %g, threads %d, %s %s" % (
                 found["max_relative_error"], threads, option * program, more))
         counts.append([found[key] for key in ("tasks", "flushes", "waits", "batches")])
     # The number of threads changes no count, and the other options preserve the number of tasks.
     if counts[:3] != [counts[0]] * 3 or counts[5] != counts[6] or \
             any(count[0] != counts[0][0] for count in counts):
-        raise batchtest.ToolError("tasks, flushes, waits and batches differ, %s: %s" % (
+        raise batchtest.ToolError("numbers of tasks, flushes, waits or batches differ, %s: %s" % (
             option, counts))
     if any(count[1] < counts[0][1] for count in counts[3:5]):
-        raise batchtest.ToolError("fewer flushes with fewer fibers: %s" % counts)
+        raise batchtest.ToolError("fewer fibers lead to fewer flushes: %s" % counts)
     return counts[0][0]
 
 

@@ -115,7 +115,7 @@ class Case:
                      "--inputs=" + self.path("inputs.jsonl"), "--outputs=" + outputs,
                      "--batch=%d" % batch, "--threads=%d" % threads] + list(more)
         code, text = run_tool(arguments)
-        what = "batch-run %s\nended with %d:\n%s" % (" ".join(arguments), code, text)
+        what = "batch-run %s\nexited with code %d:\n%s" % (" ".join(arguments), code, text)
         if not self.failing:
             if code != 0:
                 raise WrongResult(what)
@@ -124,8 +124,8 @@ class Case:
         first = self.failing[0]
         if code != 1 or not named or int(named.group(1)) not in self.failing or (
                 int(named.group(1)) // batch != first // batch):
-            raise WrongResult("%s\nof the instances that fail, %s, one of batch %d is "
-                              "to be named" % (what, self.failing, first // batch))
+            raise WrongResult("%s\nexpected an error that names one of the instances "
+                              "%s in batch %d" % (what, self.failing, first // batch))
         return None
 
     def compare(self):
@@ -135,7 +135,7 @@ class Case:
             width = self.program.width
             for i, wanted in enumerate(self.wanted):
                 if values[i * width:(i + 1) * width] != wanted[r]:
-                    raise WrongResult("result r%d of instance %d is %s, wanted %s" % (
+                    raise WrongResult("result r%d of instance %d is %s; expected %s" % (
                         r, i, values[i * width:(i + 1) * width], wanted[r]))
 
     def check(self):
@@ -150,7 +150,7 @@ class Case:
                 self.compare()
             for batch, threads, *more in ways:
                 if self.run(device, batch, threads, *more) != first:
-                    raise WrongResult("other bits on %s with --batch=%d --threads=%d %s"
+                    raise WrongResult("results differ on %s with --batch=%d --threads=%d %s"
                                       % (device, batch, threads, " ".join(more)))
 
 

@@ -1,4 +1,4 @@
-"""References in float64, written from the equations in models' header comments.
+"""References in float64, written from the equations in the models' header comments.
 
 For machines without the golden cases. A tree is ["leaf", w] or
 ["node", l, r] (N-ary) or ["node", [kids]] (child-sum). Each function returns
@@ -120,7 +120,7 @@ def treegru_cs(tree, p):
 
 
 def shapes(model, vocabulary, hidden, classes=5):
-    """Returns names and shapes of a model's parameters."""
+    """Returns the names and shapes of a model's parameters."""
     vector, matrix, wide = [hidden], [hidden, hidden], [hidden, 2 * hidden]
     result = {"E": [vocabulary, hidden]}
     if model == "treelstm_nary":

@@ -315,7 +315,7 @@ def wrapped(items, indent, column=None, width=92):
 
 
 def call(results, callee, operands, types, width=92):
-    """Returns the text of a call. `operands` contains pairs of a value and its type."""
+    """Returns the text of a call. `operands` contains pairs (value, type)."""
     begin = "    %s = func.call @%s(" % (results, callee)
     return "%s%s)\n        : (%s) -> %s\n" % (
         begin, wrapped([v for v, _ in operands], 8, len(begin), width),
@@ -365,7 +365,7 @@ class Model:
         return self.size >> group
 
     def shapes(self):
-        """Returns the shapes of f32 tensors by the names of their types."""
+        """Returns a dictionary from names of f32 tensor types to shapes."""
         shapes = {"image": (3, self.size, self.size), "classes": (CLASSES,),
                   "of_classes": (CLASSES, CHANNELS[-1])}
         for group, channels in enumerate((3,) + CHANNELS):
@@ -576,7 +576,7 @@ def write(name, size=SIZE, blocks=None):
 
 def write_params(name, path, size=SIZE, blocks=None):
     """Writes parameters for the model of write(). With these parameters, products keep the
-    magnitude of their inputs, and norms change their inputs little."""
+    magnitude of their inputs, and norms hardly change theirs."""
     model = Model(name, size, blocks) if blocks else default(name)
     model.entry()
     shapes, tensors, generator = model.shapes(), {}, random.Random(1)

@@ -38,7 +38,8 @@ def main(document, folder):
             done = subprocess.run(["bash", "-ec", body], cwd=folder,
                                   env=environment)
             if done.returncode != wanted:
-                sys.exit("ended with %d, not %d" % (done.returncode, wanted))
+                sys.exit("the command exited with status %d; expected %d" % (
+                    done.returncode, wanted))
             commands += 1
     if not commands:
         sys.exit("no commands in " + document)

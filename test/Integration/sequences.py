@@ -19,7 +19,7 @@ def named_sizes(model, hidden=16):
 
 
 def sizes(model):
-    """Returns options of batch-compile for the small sizes."""
+    """Returns the options of batch-compile that select the small sizes."""
     return ["--size=%s=%d" % size for size in named_sizes(model).items()]
 
 
@@ -38,8 +38,8 @@ def sentences(count, data, generator):
 
 
 def spelled(words, generator):
-    """Returns words in which rare words, which have large numbers, are spelled as letters. No
-    letter is 0, which is padding."""
+    """Returns the words, with rare words spelled in letters. Words with large numbers are rare.
+    No letter is 0, because 0 is padding."""
     letters = {}
 
     def spell(word):

@@ -460,7 +460,8 @@ class Model:
         return text
 
     def loop(self, results, op, carried, body):
-        """Returns the text of a loop. `results` contains (name outside, inside, yielded, type)."""
+        """Returns the text of a loop. Each element of `results` is (name outside the loop, name
+        inside, yielded value, type)."""
         return ("    %s\n        = %s iter_args(%s)\n        -> (%s) {\n%s"
                 "      scf.yield %s\n          : %s\n    }\n" % (
                     wrapped([outside for outside, _, _, _ in results], 8, 6), op,

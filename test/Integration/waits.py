@@ -1,5 +1,5 @@
-"""Numbers of waits of models, replayed from their results: an oracle for strategy `lazy`
-that is independent of the compiler.
+"""Counts the waits of models from their results: an oracle for strategy `lazy` that is
+independent of the compiler.
 
 Instances wait concurrently. A mini-batch needs as many flushes as the instance with the
 longest chain of waits. It needs one more if it computes something that no wait needs.
@@ -12,7 +12,8 @@ def lstm_nmt_greedy(outputs, instance):
 
 
 def stackrnn(outputs, instance):
-    """Control waits for each action. The task for the last action's element remains."""
+    """Control waits for each action. The task for the last action's element runs
+    after the last wait."""
     return len(outputs["%d.actions" % instance][2])
 
 
@@ -40,13 +41,14 @@ def drnn(outputs, instance):
 
 def berxit(outputs, instance):
     """Control waits for the score of each layer, including that of the last possible layer. The
-    task of the classifier remains."""
+    task of the classifier runs after the last wait."""
     return outputs["%d.layers" % instance][2][0]
 
 
 def moe(outputs, instance):
     """In each of two layers, control waits for the first pick. The gates of all tokens are computed
-    before this pick, so no other pick waits. The tasks of the last layer's experts remain."""
+    before this pick, so no other pick waits. The tasks of the last layer's experts run
+    after the last wait."""
     return 2 if len(outputs["%d.route" % instance][2]) else 0
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_users.py USERS PREFIX LARGE: runs programs of outside users that failed once.
+"""check_users.py USERS PREFIX LARGE: runs programs of outside users that once failed.
 
 USERS is shared/users, PREFIX an installed Batch that embedders' programs are built
-against. LARGE is a model that compiles for seconds. Each program prints its correct value
+against. LARGE is a model that takes seconds to compile. Each program prints its correct value
 or the correct message. The programs of OPEN are known to fail.
 """
 
@@ -71,7 +71,7 @@ def check_tree():
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_control_reads", code == 0 and "waited" not in output and
            output.count("strategy 'linearize'") == 4, output)
-    # Indexing of lists is unsupported so far. The message recommends fold.
+    # List indexing is not supported yet. The message recommends fold.
     code, output = run(sys.executable, "fail_list_index.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_list_index", code == 0 and "same  descend by fold" in output and
@@ -132,7 +132,7 @@ def check_tools():
     expect("embed/nanctl", code == 1 and "instance 1" in output and "steps" in output,
            output)
 
-    # A signal ends a tool that compiles. No file remains.
+    # If a signal ends a tool while it compiles, no file remains.
     for number in (signal.SIGINT, signal.SIGTERM):
         folder = tempfile.mkdtemp()
         process = subprocess.Popen(

@@ -27,7 +27,8 @@ using namespace batchrt;
 
 static void countAccesses(const std::vector<std::string> &words) {
   if (words.size() != 6)
-    raise("usage: OBJECT.so INPUTS.jsonl BLOCKS BEGIN END BYTES");
+    raise("usage: count-accesses OBJECT.so INPUTS.jsonl BLOCKS BEGIN END "
+          "BYTES");
   CompiledObject object = CompiledObject::open(words[0]);
   InputOptions given;
   given.inputs = words[1];

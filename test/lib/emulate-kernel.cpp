@@ -37,7 +37,8 @@ struct Argument {
 Argument parse(const std::string &text) {
   size_t colon = text.find(':'), equal = text.find('=');
   if (colon == std::string::npos)
-    raise("argument '", text, "' has no type");
+    raise("argument '", text,
+          "' has no type; expected i64:VALUE or TYPE:COUNT[=VALUE]");
   std::string type = text.substr(0, colon);
   Argument argument;
   argument.number = std::stoll(text.substr(colon + 1));
@@ -102,8 +103,8 @@ void print(const std::deque<Argument> &arguments, const Outputs &outputs) {
 
 void emulate(const std::vector<std::string> &words) {
   if (words.size() < 4)
-    raise(
-        "usage: OBJECT.so KERNEL BLOCKS THREADS OPTION=NUMBER... ARGUMENT...");
+    raise("usage: emulate-kernel OBJECT.so KERNEL BLOCKS THREADS "
+          "[OPTION=NUMBER]... ARGUMENT...");
   void *object = dlopen(words[0].c_str(), RTLD_NOW);
   if (!object)
     raise(dlerror());
@@ -136,7 +137,7 @@ void emulate(const std::vector<std::string> &words) {
     if (seed == 0)
       print(arguments, first = outputs);
     else if (outputs != first)
-      raise("results of seed ", seed, " differ from those of seed 0");
+      raise("the results of seed ", seed, " differ from those of seed 0");
   }
 }
 } // namespace

@@ -1,5 +1,5 @@
-// BiLSTM tagger: named entities by two LSTM layers forward and two backward over
-// a sentence. The input has the letters of rare words.
+// BiLSTM tagger: recognizes named entities with two forward and two backward LSTM
+// layers over a sentence. The input contains the letters of rare words.
 //
 //   f(1..T)  = h of layer 2 over layer 1 over x(1), ..., x(T)
 //   b(T..1)  = the same with separate weights over x(T), ..., x(1)

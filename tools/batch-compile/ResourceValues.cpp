@@ -59,7 +59,8 @@ LogicalResult mlir::batch::writeResourceValues(ModuleOp module,
     if (dtype.empty())
       return op.emitError("resource '")
              << key << "' has elements of type " << type.getElementType()
-             << ", which a file of parameters does not support";
+             << ", which parameter files do not support; use f16, bf16, f32, "
+                "f64, i8, i16, i32 or i64";
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
     size_t bytes = type.getNumElements() *
                    (type.getElementType().getIntOrFloatBitWidth() / 8);

@@ -370,7 +370,7 @@ int batchrun::run(const Options &options) {
   if (!source && !options.compile.empty() &&
       options.compile != std::vector<std::string>{"--device=cpu"})
     raise(options.compile.front(), " is a compilation option, but '", model,
-          "' is already compiled; pass it to batch-compile");
+          "' is already compiled; pass the option to batch-compile");
   std::optional<CompilerOutput> compiled;
   if (source)
     compiled.emplace(model, options.compile);
@@ -389,9 +389,10 @@ int batchrun::run(const Options &options) {
       !((descriptor.hasInspect || descriptor.lockstep ||
          descriptor.replicate) &&
         (descriptor.hasExecute || descriptor.launch)))
-    raise("the object has no batched code and requires --unbatched: ",
+    raise("the object has no batched code: ",
           descriptor.notBatched.empty() ? "it was compiled with strategy 'none'"
-                                        : descriptor.notBatched);
+                                        : descriptor.notBatched,
+          "; use --unbatched");
   if (!options.onlyUnbatched)
     checkControl(options, descriptor);
   return Driver(options, object).run();

@@ -209,7 +209,7 @@ size_t parseBytes(const std::string &option, std::string text) {
     text.pop_back();
   int64_t count = parseCount(option, text, 1), bytes = 0;
   if (__builtin_mul_overflow(count, factor, &bytes))
-    raise("--", option, " is too large");
+    raise("--", option, " is too large; expected at most 2^63 - 1 bytes");
   return bytes;
 }
 
@@ -525,8 +525,8 @@ void checkTuning(const Options &options) {
   if (options.onlyUnbatched)
     raise("--tune cannot be combined with --unbatched, which runs no batches");
   if (options.explain)
-    raise("--tune cannot be combined with --explain, because it compiles the "
-          "model many times");
+    raise("--tune cannot be combined with --explain, because --tune compiles "
+          "the model many times");
 }
 
 /// Checks or chooses the policy, because options that read or write a table
@@ -562,7 +562,7 @@ void checkConflicts(Options &options) {
           "no batches to compare with");
   if (options.checkUnbatched && options.session.lockstep.partialResults)
     raise("--check-unbatched cannot be combined with --partial-results, "
-          "because it compares the results of all instances");
+          "because --check-unbatched compares the results of all instances");
   checkTables(options);
   if (options.onlyUnbatched && options.policy)
     raise("a policy cannot be combined with --unbatched, which runs no "

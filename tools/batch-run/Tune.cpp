@@ -169,9 +169,9 @@ double Trial::timeExecute() {
   return time;
 }
 
-/// Returns the time of each kernel in `trial` relative to `base`. This is the
-/// median of the ratios of alternating passes, so changes in the host's speed
-/// do not affect it.
+/// Returns the time of each kernel in `trial` relative to `base`: the median
+/// ratio over alternating passes, so that changes in the host's speed do not
+/// affect the result.
 static Times compare(Trial &base, Trial &trial) {
   std::map<std::string, std::vector<double>> ratios;
   for (int pass = -1; pass < passes; ++pass) {

@@ -40,7 +40,7 @@ std::vector<std::pair<int32_t, int32_t>> copied(const Layout &layout) {
 }
 
 /// Returns random batches. All accesses of a batch have the same length and may
-/// overlap. If `repeats` is true, an access may have a variable twice.
+/// overlap. If `repeats` is true, an access may repeat a variable.
 LayoutProblem randomProblem(std::mt19937 &random, int32_t n, bool repeats) {
   LayoutProblem problem;
   for (int32_t v = 0; v < n; ++v)
@@ -84,7 +84,7 @@ TEST(Layout, Example) {
   EXPECT_EQ(verifyLayout(problem, layout), "");
   EXPECT_TRUE(layout.copies.empty());
 
-  // The order of the variables' names needs two gathers and a scatter.
+  // In the order of their names, the variables need two gathers and a scatter.
   Layout named = layoutInOrder(problem, {0, 1, 2, 3, 4, 5, 6, 7});
   EXPECT_EQ(verifyLayout(problem, named), "");
   EXPECT_EQ(copied(named),
@@ -469,9 +469,9 @@ TEST(Batching, CellsOfThePaper) {
   }
 }
 
-// The search of the paper reproduces its numbers to the byte, so these are the
-// cells that the paper measured. This is unknown only for the inner cell of the
-// TreeLSTM.
+// The paper's search reproduces the paper's numbers to the byte, so these are
+// the cells that the paper measured. This is unknown only for the inner cell of
+// the TreeLSTM.
 TEST(Batching, SearchOfThePaper) {
   BatchingOptions options;
   options.subsets = false;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""ast_encoder.py FILE…: finds, for each of several Python programs, the most similar other one,
-with an encoder that reads the syntax trees of `ast`.
+"""ast_encoder.py FILE…: finds the program most similar to each of several Python programs, with an
+encoder that reads the syntax trees of `ast`.
 
 The encoder is a child-sum TreeLSTM (Tai et al. 2015): a node may have any number of
 children. Its weights are random, since nothing is trained here, but it still finds equal
@@ -32,7 +32,7 @@ KINDS = {kind: number for number, kind in enumerate(sorted(
 class Tree:
     class Node:
         kind: int
-        name: int  # hash of all names, numbers and texts in the node
+        name: int  # hash of all names, numbers and strings in the node
         children: list["Tree"]
 
 

@@ -28,7 +28,7 @@ def fetch():
                         "--dest", folder, "g2p_en==2.1.0"], check=True)
     with open(path, "rb") as file:
         if hashlib.sha256(file.read()).hexdigest() != SHA256:
-            raise ValueError("%s is not the file that PyPI has; remove it" % path)
+            raise ValueError("%s differs from the file on PyPI; remove it and try again" % path)
     return path
 
 

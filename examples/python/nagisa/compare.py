@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """compare.py [--sentences=N] [--rounds=N] [--threads=N] [--batch=N] [FILE]: compares tagger.py with
-nagisa itself, whose networks are in C, and which takes one sentence at a time.
+nagisa itself, whose networks are implemented in C and process one sentence at a time.
 
 Prints the number of sentences with equal words and kinds, and the CPU and wall seconds for all
 sentences, from their letters to words with kinds. Times are medians over rounds in which the

@@ -90,7 +90,7 @@ class Dictionary:
         for text in texts:
             lower, first = text.lower(), len(cased)
             if len(lower) != len(text):
-                raise ValueError("%r has other letters in lower case" % text)
+                raise ValueError("conversion to lower case changes the length of %r" % text)
             letters += [OUTSIDE, *(self.letters.get(each, 0) for each in lower), OUTSIDE]
             pairs += [OUTSIDE, *(self.pairs.get(a + b, 0) for a, b in
                                  zip(lower, [*lower[1:], "<E>"])), OUTSIDE]

@@ -68,7 +68,7 @@ class Ends:
 
 @batch.adt
 class Words:
-    """The result, which has the number of letters and the kind of each word."""
+    """The result: the number of letters and the kind of each word."""
     class End:
         pass
 

@@ -56,7 +56,7 @@ def fetch():
     for name, wanted in FILES.items():
         with open(os.path.join(folder, name), "rb") as file:
             if hashlib.sha256(file.read()).hexdigest() != wanted:
-                raise ValueError("%s in %s is not the file that PyPI has; remove the folder"
+                raise ValueError("%s in %s differs from the file on PyPI; remove the folder"
                                  % (name, folder))
     return folder
 

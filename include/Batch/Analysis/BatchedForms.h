@@ -78,7 +78,7 @@ public:
   const std::optional<Obstacle> &getObstacle() const { return obstacle; }
 
   BatchedForm lookup(Value value) const { return forms.lookup(value); }
-  /// Returns true if the operator contains `op` unchanged from the kernel.
+  /// Returns true if the operator contains an unchanged copy of `op`.
   bool isCopied(Operation *op) const { return copied.contains(op); }
   /// Returns true if `position` is unknown when code is generated, because it
   /// differs from task to task or is computed from parameters. Loop counters

@@ -81,7 +81,7 @@ public:
   Value getValue(Node node) const { return values[node]; }
 
   /// Returns all nodes from which one of `targets` can be reached over edges of
-  /// both kinds, including the targets.
+  /// either kind, including the targets.
   SmallVector<bool> ancestors(ArrayRef<Node> targets) const;
   /// Returns all nodes that reach `target` over copy edges only, including the
   /// target.

@@ -47,7 +47,7 @@ public:
 
   /// Returns the number of leaves. Leaf number i is node i.
   int32_t numLeaves() const { return leaves; }
-  /// Returns an exclusive upper bound of the numbers of nodes.
+  /// Returns an exclusive upper bound on node numbers.
   int32_t numNodes() const { return static_cast<int32_t>(nodes.size()); }
   /// Returns the root, or `none` if there are no leaves.
   Node root() const { return top; }

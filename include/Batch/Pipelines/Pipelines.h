@@ -242,8 +242,8 @@ void buildCPUWorkersPipeline(OpPassManager &pm,
                              const CPUWorkersOptions &options);
 
 /// Builds the pipeline that lowers `uprog` to one persistent GPU kernel and a
-/// host function that launches it. With a chip, the pipeline also generates
-/// code for that chip.
+/// host function that launches it. If a chip is specified, the pipeline also
+/// generates code for that chip.
 void buildGPUPersistentPipeline(OpPassManager &pm,
                                 const GPUPersistentOptions &options);
 

@@ -20,7 +20,7 @@ static constexpr int64_t kColumnVectors = 4;
 /// Number of rows whose columns are reduced at once. Independent sums hide the
 /// latency of an fma.
 static constexpr int64_t kColumnRows = 4;
-/// Number of vectors of partial results of a reduction along the lanes.
+/// Number of vectors for the partial results of a reduction along the lanes.
 static constexpr int64_t kLaneVectors = 4;
 
 void StageEmitter::reduceColumns(const Reduction &reduction,

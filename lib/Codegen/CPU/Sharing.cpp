@@ -18,8 +18,9 @@ static constexpr int64_t kCachedBytes = int64_t(1) << 20;
 /// two cores with AVX-512, division by rows is faster for a dense layer (half a
 /// FLOP per byte and row) of about 100 rows or more.
 static constexpr int64_t kFlopsPerByte = 48;
-/// With fewer FLOPs, two workers save less than the cost of their barrier,
-/// which is a quarter of a microsecond if each has its own core.
+/// Minimum number of FLOPs per barrier for tasks that workers divide. With
+/// fewer FLOPs, two workers save less than the cost of their barrier, which is
+/// a quarter of a microsecond if each has its own core.
 static constexpr int64_t kSharedFlops = 1 << 16;
 /// FLOPs that a worker executes in the time that an elementwise op takes to
 /// read and write a byte of rows.

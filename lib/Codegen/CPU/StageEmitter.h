@@ -28,7 +28,7 @@ struct ReductionLoops;
 ///
 /// A "row" here has `columns()` elements: a row of a value with more inner
 /// dimensions is split into several. `groupDims` are the inner dimensions that
-/// select the matrix. Rows are numbered without them.
+/// select the matrix. Row numbers do not include these dimensions.
 class StageEmitter {
 public:
   StageEmitter(const StagePlan &plan, ModuleTables &tables,

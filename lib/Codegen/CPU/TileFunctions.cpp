@@ -120,8 +120,8 @@ func::FuncOp TileFunctions::getTile(const TileShape &shape, int64_t rows,
             LLVM::Prefetch::create(b, b.offset(ahead, b.mul(k, aheadStep)),
                                    /*rw=*/0, /*hint=*/2, /*cache=*/1);
         };
-        // Rows or columns, whichever are fewer, stay in registers next to the
-        // sums. Those of the other factor pass through one register.
+        // Rows or columns, whichever are fewer, stay in registers along with
+        // the sums. The vectors of the other factor pass through one register.
         if (rows < vectors) {
           SmallVector<Value> spread;
           for (int64_t row = 0; row < rows; ++row)

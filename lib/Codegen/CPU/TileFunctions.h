@@ -43,8 +43,9 @@ struct TileShape {
   std::string getSuffix() const;
 };
 
-/// Creates the register-tile functions of a module. Each function adds in
-/// ascending order, with one fma per step, for any number of rows and columns.
+/// Creates the register-tile functions of a module. For any number of rows and
+/// columns, each function adds products in ascending order, with one fma per
+/// step.
 class TileFunctions {
 public:
   TileFunctions(ModuleOp module, const RegisterTiles &tiles)

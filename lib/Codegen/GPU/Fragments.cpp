@@ -116,9 +116,9 @@ Value Fragments::pack(const FactorFormat &format, ArrayRef<Value> elements) {
 // A 32-bit register holds E elements along k. In the rows' fragment, register r
 // holds row `group` + 8 * (r % 2), beginning at E * `member` + 4 * E * (r / 2).
 // In the columns' fragment, register r begins at E * `member` + 4 * E * r (PTX
-// ISA, "Matrix Fragments for mma.m16n8k8" and following). Any order of k is
-// valid if rows and columns use the same order. Each instruction therefore
-// takes the next elements of each lane's vectors.
+// ISA, "Matrix Fragments for mma.m16n8k8" and the sections that follow). Any
+// order of k is valid if rows and columns use the same order. Each instruction
+// therefore takes the next elements of each lane's vectors.
 CodeBuilder::Values Fragments::multiply(const FactorFormat &format,
                                         ArrayRef<Value> rows, Value column,
                                         ValueRange sums) {

@@ -42,8 +42,8 @@ public:
   Value getColumn() { return group; }
   /// Returns the number of this lane within its group.
   Value getMember() { return member; }
-  /// Returns the element of the tile to which sum number `sum` of this lane's
-  /// four sums belongs.
+  /// Returns the number of the tile's element whose sum is this lane's sum
+  /// number `sum` (0 to 3).
   Value getElement(int64_t sum);
 
   /// Packs parameters into one vector of factors, as in shared memory.

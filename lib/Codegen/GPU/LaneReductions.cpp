@@ -58,9 +58,9 @@ LaneReductions::LaneReductions(const StagePlan &plan, const Stage &stage)
 
 int64_t LaneReductions::chooseLanes(const StagePlan &plan,
                                     const Stage &stage) const {
-  // If there are many elements, every lane computes different elements. Lanes
-  // then read adjacent values of neighboring elements, unless adjacent values
-  // are reduced.
+  // If there are many elements, each lane computes its own elements.
+  // Neighboring lanes then read adjacent values, unless the values that one
+  // element reduces are adjacent.
   bool few = stage.space.leading() * stage.space.columns() < kWarp;
   int64_t most = 1;
   for (const Reduction &reduction : stage.reductions) {

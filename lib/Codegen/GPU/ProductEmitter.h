@@ -68,9 +68,9 @@ public:
   /// Copies the rows of a round to shared memory, except rows that
   /// copyFoundRows() has copied.
   void copyRows(const ProductPlan::Round &round, const Rows &rows);
-  /// Computes the shares of a round for the first `count` of `tiles`. Their
-  /// first row is number `firstRow` of `rows`, and their first column of tiles
-  /// is number `firstTurn` of the block's columns of tiles.
+  /// Computes the shares of a round for the first `count` of `tiles`. The tiles
+  /// begin at row number `firstRow` of `rows`, and at number `firstTurn` of the
+  /// block's columns of tiles.
   void multiply(const ProductPlan::Round &round, const Rows &rows,
                 Value firstRow, const Columns &columns, const Slices &slices,
                 Value firstTurn, const Tiles &tiles, Value count);

@@ -20,7 +20,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Name of the shared memory that a launch adds to a block.
+/// Name of the dynamic shared memory of a block.
 static constexpr StringLiteral kMemory = "block_memory";
 
 int64_t ResidentMatrix::shareBytes() const {

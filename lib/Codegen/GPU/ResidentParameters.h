@@ -77,15 +77,15 @@ public:
   /// Returns the parameters of a contraction, or null if none of them are
   /// resident.
   const ResidentMatrix *find(const Reduction &reduction) const;
-  /// Creates the shared memory of `bytes` bytes that a launch adds to a block.
+  /// Declares the dynamic shared memory of a block, which has `bytes` bytes.
   /// Resident parameters come first in this memory.
   static void addMemory(gpu::GPUModuleOp module, CodeBuilder &b, int64_t bytes);
-  /// Returns the address of byte `offset` of that memory.
+  /// Returns the address of byte `offset` of the dynamic shared memory.
   static Value getMemory(CodeBuilder &b, int64_t offset);
   /// If any parameters are resident, creates the function f(packings, unit,
-  /// units) that copies them to this memory. All `threads` threads of a block
-  /// call it at the beginning of a launch. `unit` is one of `units` blocks at
-  /// `level`, which the attribute kLevelAttr stores.
+  /// units) that copies them to the dynamic shared memory. All `threads`
+  /// threads of a block call it at the beginning of a launch. `unit` is one of
+  /// `units` blocks at `level`, which the attribute kLevelAttr stores.
   void emitLoad(gpu::GPUModuleOp module, ModuleTables &tables, CodeBuilder &b,
                 int64_t threads, Level level) const;
 

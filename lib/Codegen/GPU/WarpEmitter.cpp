@@ -248,7 +248,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
   Value left = m.add(m.sub(rows.count, firstRow), tileRows - 1);
   Value count = m.mul(m.min(tiles.rows, m.div(left, tileRows)), tiles.across);
 
-  // Computes the position of an element of these tiles.
+  // Computes the position of element `number` of the tiles.
   auto placeOf = [&](Value number, Value &tile, Value &element) {
     constexpr int64_t width = FactorFormat::kTileColumns;
     tile = m.div(number, tileElements);

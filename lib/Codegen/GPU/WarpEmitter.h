@@ -22,7 +22,7 @@ namespace mlir::uprog {
 ///       the warps divide tiles, products and shares of k; barrier
 ///       a lane per element: adds shares, computes everything else
 ///
-/// See ProductPlan and WorkShare. A stage without products has only the last
+/// See ProductPlan and WorkShare. A stage without products runs only the last
 /// line. Its tiles have as many elements as a warp has lanes, or fewer if each
 /// element has several lanes (LaneReductions). The same blocks read the
 /// parameters of a tile of columns at every step, from shared memory if they
@@ -62,9 +62,9 @@ private:
   /// Emits a stage with products. If `waits` is true, the stage still has to
   /// wait for rows.
   void emitProducts(const Columns &columns, bool waits);
-  /// Emits the products and elements of tiles. Their first row is number
-  /// `firstRow` of `rows`, and their first column of tiles is number
-  /// `firstTurn` of the block's columns of tiles.
+  /// Emits the products and elements of tiles. The tiles begin at row number
+  /// `firstRow` of `rows`, and at number `firstTurn` of the block's columns of
+  /// tiles.
   void emitPass(ProductEmitter &products, const ProductPlan &productPlan,
                 const Rows &rows, Value firstRow, const Columns &columns,
                 const Slices &slices, Value firstTurn, const Tiles &tiles);

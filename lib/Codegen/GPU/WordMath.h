@@ -56,7 +56,8 @@ public:
   Value div(Value x, int64_t y) { return div(x, constant(y)); }
   Value rem(Value x, int64_t y) { return rem(x, constant(y)); }
 
-  /// Converts an i64, the type outside of this class; widen() converts back.
+  /// Converts an i64, which code outside of this class uses, to an i32; widen()
+  /// converts back.
   Value narrow(Value number) {
     return b.createOrFold<arith::TruncIOp>(b.getI32Type(), number);
   }

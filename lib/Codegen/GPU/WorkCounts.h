@@ -63,8 +63,8 @@ struct StageWork {
   SmallVector<int64_t> items, sums;
   int64_t passes = 0;   ///< iterations over tiles, maximum over all blocks
   int64_t barriers = 0; ///< barriers of a block, maximum over all blocks
-  // Bytes read from global memory, by all blocks and by the block with the
-  // most: rows that are copied, and parameters that are not resident.
+  // Bytes read from global memory, by all blocks and by the block that reads
+  // the most: rows that are copied, and parameters that are not resident.
   int64_t rowBytes = 0, mostRowBytes = 0;
   int64_t weightBytes = 0, mostWeightBytes = 0;
   // Maximum over all warps:

@@ -165,7 +165,7 @@ public:
   /// `rounds` is null or an i64.
   Value nextRound(uprog::NextRoundOp op, Value count, Value rounds,
                   const InstanceTables &tables);
-  /// Returns the address of the `count` cells of the unit that `op` needs.
+  /// Returns the address of the `count` cells that `op` needs in this unit.
   Value allocate(Operation *op, int64_t count, const InstanceTables &tables);
   /// Returns an i64 that locates cells: their address or, on a device, their
   /// offset from the beginning of the unit's own memory.

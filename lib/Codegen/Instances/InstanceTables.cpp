@@ -53,7 +53,7 @@ bool batch::runsSets(uprog::ProgramOp program) {
 }
 
 void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
-  // Whether the program runs sets, the name of the kernel, and n.
+  // Key of a SiteNeeds: whether the programs run sets, the kernel, and n.
   using Place = std::tuple<int, StringRef, size_t>;
   llvm::MapVector<Place, SiteNeeds> places;
   SmallVector<std::pair<Operation *, Place>> sites;

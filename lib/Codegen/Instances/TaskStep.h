@@ -20,7 +20,7 @@ Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells);
 /// Returns the code that was generated for a kernel's operator.
 uprog::CodeAttr getCode(ModuleOp module, StringRef kernel);
 /// Returns the op that puts a task into `list` together with rows for its
-/// results, or null if the step has these rows.
+/// results, or null if the step provides these rows.
 uprog::PutTaskOp findPutWithRows(uprog::TasksOp list);
 /// Returns the number of cells of the step that a `uprog.batch` creates from a
 /// list. Each result of the kernel may need a list of rows.

@@ -73,7 +73,7 @@ private:
                function_ref<Value()> otherwise);
   /// Emits a loop over i64 numbers from 0 to `count` - 1.
   void loop(Value count, function_ref<void(Value)> body);
-  /// Emits the same loop, divided among the threads.
+  /// Emits the loop of loop(), with its iterations divided among the threads.
   void share(Value count, function_ref<void(Value)> body);
   void byFirstThread(function_ref<void()> body);
   void emitBarrier();
@@ -101,7 +101,7 @@ private:
   void forActive(function_ref<void(Value, Value)> body) {
     forActive(number(abi::kLanesCount), body);
   }
-  /// Calls `body` for each lane that runs the current block, and each piece of
+  /// For each lane that runs the current block, calls `body` for each piece of
   /// the lane's row of a variable.
   void forPieces(const MachineLayout::Variable &variable,
                  function_ref<void(Value, Value, Value)> body) {

@@ -59,8 +59,8 @@ public:
   /// Returns a scalar if the element is the same in all lanes, and null after
   /// an error.
   Value eval(Value value, ArrayRef<Index> indices);
-  /// Returns the address of that element if only views are between the element
-  /// and memory.
+  /// Returns the address of the element of `value` at `indices`. Requires that
+  /// only views are between the element and memory.
   Value address(Value value, ArrayRef<Index> indices);
   /// Returns the body's results for the given block arguments and loop indices.
   /// In a reduction, a product that is added to an accumulator becomes one fma.
@@ -111,7 +111,7 @@ public:
   void prepareRow(const Stage &stage, ArrayRef<Index> indices);
   /// Returns the address of row `row` of an operand.
   Value rowPointer(BlockArgument argument, Value row);
-  /// Records `pointer` as that address.
+  /// Records `pointer` as the address of row `row` of an operand.
   void rememberRow(BlockArgument argument, Value row, Value pointer);
 
   // Indices.

@@ -278,7 +278,8 @@ struct StageOperatorsPass
                     DataLayoutSpecAttr::get(b.getContext(), entries));
   }
 
-  /// Leaves the operators unchanged, because the unbatched code needs them.
+  /// Writes staged copies of the operators to a device module. The operators
+  /// stay unchanged, because the unbatched code needs them.
   LogicalResult stageForGPU() {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);

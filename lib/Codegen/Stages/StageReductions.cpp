@@ -7,8 +7,8 @@
 //
 // Determines how each reduction runs and what its node accesses. A contraction
 // reads a parameter in panels, reads both operands in place, or copies
-// operands. Any other reduction has output columns or reduced elements in the
-// lanes of vectors.
+// operands. In any other reduction, the lanes of vectors contain output columns
+// or reduced elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -355,7 +355,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
       continue;
     llvm::append_range(node.reads, lefts);
     llvm::append_range(node.reads, rights);
-    // The start value may be stored or computed anywhere.
+    // The start value may be stored in memory or computed.
     if (!resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
                  false, node.reads)) {
       node.reads.clear();

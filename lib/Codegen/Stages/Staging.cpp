@@ -363,7 +363,8 @@ LogicalResult Staging::readInsert(StagedNode &node, InsertOp insert) {
   OperandRange results = op.getBody().front().getTerminator()->getOperands();
   const auto place = llvm::find(results, result);
   if (place == results.end())
-    return insert.emitOpError("is not a result of the operator");
+    return insert.emitOpError("inserts into rows that the operator does not "
+                              "return; yield the result of the last insert");
   node.scalar =
       !safe ||
       (vector &&

@@ -37,13 +37,14 @@ using namespace mlir::batch;
 
 /// Attribute of arguments by which a memoized function distinguishes its calls.
 static constexpr StringLiteral kKeyAttr = "batch.key";
-/// Attribute of parameters of the entry: source of the whole parameter, or 0.
+/// Attribute of parameters of the entry: number of the source of the whole
+/// parameter, or 0 if there is none.
 static constexpr StringLiteral kWholeSourceAttr = "batch.whole_source";
 
 /// Attribute of recursive functions that are not memoized.
 static constexpr StringLiteral kGuardedAttr = "batch.guarded";
-/// Attribute of loops and recursive functions whose rounds are counted: number
-/// of the loop or function.
+/// Attribute of loops and recursive functions whose rounds are counted. Its
+/// value is the number of the loop or function.
 static constexpr StringLiteral kCountedAttr = "batch.counted";
 
 /// Names of all symbols of an object except BATCH_OBJECT_SYMBOL.
@@ -147,8 +148,8 @@ static bool isRowOfParameter(OpOperand &use, const InstanceProgram &program,
 
 /// Creates the sources that the linearizer did not create. The unbatched code
 /// reads row views and row counts of parameters through sources. It also needs
-/// sources of whole parameters, to read their elements and to use parameters
-/// where other values may occur.
+/// a source of the whole parameter if it reads elements of the parameter, or
+/// uses it where a row is required.
 static void makeSources(ModuleOp module) {
   InstanceProgram program(module);
   Sharedness sharedness(program);
@@ -339,7 +340,7 @@ LogicalResult ObjectBuilder::convertFunctions() {
     if (function != traversal)
       endLoopsIfCancelled(function);
   }
-  // A row in another layout is longer than its type implies.
+  // In a layout that is not row-major, a row is longer than its type implies.
   bool isRowMajor = llvm::all_of(module.getOps<TableOp>(), [](TableOp table) {
     return table.getOwnLayout().isRowMajor();
   });

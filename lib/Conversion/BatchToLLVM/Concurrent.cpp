@@ -59,7 +59,7 @@ private:
 };
 } // namespace
 
-/// Returns the first op within `root` that waits concurrently, outer ops first.
+/// Returns the first op within `root`, in pre-order, that waits concurrently.
 /// Returns null if there is none.
 static Operation *findConcurrent(Operation *root) {
   Operation *found = nullptr;
@@ -77,7 +77,8 @@ BranchOutliner::BranchOutliner(Operation *op, FunctionOpInterface function,
     : op(op), function(function), builder(op), loc(op->getLoc()),
       name((function.getName() + ".branch" + Twine(number)).str()),
       keepsRows(keepsRows) {
-  // Constants are cloned, and the context is an argument.
+  // Neither constants, which are cloned, nor the context, which is an argument,
+  // are captured.
   llvm::SetVector<Value> used;
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {

@@ -52,7 +52,8 @@ void mlir::batch::numberIndices(ModuleOp module) {
   if (auto known = module->getAttrOfType<ArrayAttr>(uprog::kIndicesAttr))
     llvm::append_range(places, known);
   Builder builder(module.getContext());
-  // An instance program and its inspector have the same reads.
+  // An instance program and its inspector contain the same reads, so reads with
+  // equal locations and types share their numbers.
   DenseMap<std::pair<Location, Type>, int64_t> numbers;
   auto number = [&](Operation *op, Type type) {
     auto [it, isNew] = numbers.try_emplace({op->getLoc(), type}, places.size());

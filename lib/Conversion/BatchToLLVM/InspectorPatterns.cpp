@@ -57,7 +57,7 @@ struct ConvertAwait : InspectorPattern<AwaitOp> {
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-/// Changes the types of the op, which lowerConcurrent() lowers.
+/// Converts only the types of the op. lowerConcurrent() lowers it later.
 struct ConvertConcurrent : OpConversionPattern<ConcurrentOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -86,7 +86,7 @@ struct ConvertYield : OpConversionPattern<YieldOp> {
   }
 };
 
-/// Changes the types of the op, which lowerKeepOps() lowers.
+/// Converts only the types of the op. lowerKeepOps() lowers it later.
 struct ConvertKeep : OpConversionPattern<KeepOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -557,9 +557,9 @@ LogicalResult mlir::batch::checkInspectorPatterns(func::FuncOp function,
   WalkResult result = function.walk([&](LookupOp op) {
     if (layout.getMemo(op.getFunctionAttr().getAttr()) >= 0)
       return WalkResult::advance();
-    op.emitError("function ")
+    op.emitError("results of function ")
         << op.getFunctionAttr()
-        << " is looked up here, but no batch.traverse runs it";
+        << " are looked up here, but no batch.traverse runs it";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

@@ -198,8 +198,8 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
                      ShapedType::isDynamic))
       return emitError(loc)
              << "a value of type " << type
-             << " cannot be an argument or result of the entry; only its first "
-                "dimension may differ between instances";
+             << " cannot be an argument or result of the entry; only the first "
+                "dimension of a tensor may differ between instances";
     if (!isElementType(tensor.getElementType()))
       return emitError(loc)
              << "a value of type " << type

@@ -38,9 +38,9 @@ void lowerConcurrent(func::FuncOp function, bool keepsRows);
 /// rows listed by these ops.
 void lowerKeepOps(FunctionOpInterface function);
 
-/// Makes the BatchFrame in `frame`, which is on the stack, the innermost frame.
-/// It begins at cell `place` and has `rows` rows that are not set yet. Returns
-/// the address of the outer frame.
+/// Links the BatchFrame in `frame`, which is on the stack, as the innermost
+/// frame. It begins at cell `place` and has `rows` rows that are not set yet.
+/// Returns the address of the outer frame.
 Value enterFrame(OpBuilder &builder, Location loc, Value context, Value frame,
                  int64_t place, int64_t rows);
 /// Unlinks the innermost frame, given the next outer frame.

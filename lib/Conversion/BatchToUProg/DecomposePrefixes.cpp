@@ -293,7 +293,8 @@ LogicalResult PrefixRewriter::rewriteSlice(tensor::ExtractSliceOp slice) {
     std::optional<int64_t> step = getConstantIntValue(stride);
     if (!count || !step)
       return slice.emitOpError("takes a slice with a non-constant size or "
-                               "stride from a tensor of computed size");
+                               "stride from a tensor of computed size; use a "
+                               "constant size and stride");
     // All rows of the slice exist if the last one does.
     Value first = getValueOrCreateConstantIndexOp(builder, loc, offset);
     Value distance = constant(loc, (*count - 1) * *step);

@@ -153,7 +153,7 @@ static TypedAttr getNeutral(OpBuilder &builder, Operation *combiner) {
 LogicalResult
 SplitRaggedReduction::matchAndRewrite(linalg::LinalgOp op,
                                       PatternRewriter &rewriter) const {
-  // Loop over the ragged extent, and an operand that has this extent.
+  // The loop over the ragged extent, and an operand that has this extent.
   std::optional<unsigned> loop;
   Value ragged;
   for (OpOperand *operand : op.getDpsInputOperands()) {

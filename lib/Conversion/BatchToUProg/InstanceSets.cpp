@@ -77,7 +77,8 @@ private:
   DenseMap<Value, Value> cells;
   DenseMap<Value, Value> tasksOf; ///< list of tasks for each step
   Value rounds;                   ///< cells that count the rounds of members
-  /// Op that collects code of instances, and the values available in it.
+  /// Op that collects code that instances run by themselves, and the values
+  /// available in it.
   uprog::EachOp each;
   Value number, member;
   IRMapping known;
@@ -251,7 +252,7 @@ void ProgramWidener::forwardValues(Location loc, const InstanceSet &set,
       llvm::map_to_vector(from, [&](Value value) { return get(value); });
   for (auto [target, value] : llvm::zip_equal(to, values))
     put(target, value);
-  // The assignments may have overwritten known values.
+  // End the op, because the assignments may have overwritten values in `known`.
   endEach();
 }
 

@@ -86,14 +86,14 @@ private:
     return {forms.lookup(value), values.lookup(value)};
   }
   void map(Value value, Value batched);
-  /// Returns the number of rows, an index: the number of tasks, or of ragged
-  /// rows of a domain.
+  /// Returns the number of rows as an index: the number of tasks, or the number
+  /// of ragged rows of a domain.
   Value getRowCount(BatchedForm form);
   /// Returns `type` for many tasks. For Rows, the result lacks the ragged
   /// dimension of the type.
   static RankedTensorType getBatchedType(Type type, Kind kind);
-  /// Returns the dimension of the batched type that dimension `dim` of `type`
-  /// becomes.
+  /// Returns the dimension of the batched type that corresponds to dimension
+  /// `dim` of `type`.
   static int64_t getBatchedDim(Type type, Kind kind, int64_t dim);
   /// Builds an uninitialized tensor of the batched form of `type`.
   Value buildEmpty(Location loc, Type type, BatchedForm form);
@@ -120,7 +120,8 @@ private:
   void batchSoftmax(linalg::SoftmaxOp op);
   LogicalResult batchOtherDialect(Operation *op);
 
-  /// Offsets, sizes and strides of a slice, preceded by those of the rows.
+  /// Offsets, sizes and strides of a slice. The dimension of the rows comes
+  /// first.
   struct Slice {
     SmallVector<OpFoldResult> offsets, sizes, strides;
   };

@@ -152,7 +152,7 @@ NextBlockOp LockstepBuilder::chooseBlock(Location loc) {
                              least.getNumbers()[1], least.getKeys()[1]);
 }
 
-/// Creates a step of the lanes that wait for a block.
+/// Creates a step for the lanes that wait for a block.
 Value LockstepBuilder::takeLanes(Location loc, Value block) {
   Type index = builder.getIndexType();
   auto listType = MemRefType::get({ShapedType::kDynamic}, builder.getI32Type());
@@ -215,7 +215,7 @@ void LockstepBuilder::beginProgram(StringRef name) {
 LogicalResult LockstepBuilder::build() {
   Location loc = machine.getLoc();
   if (machine.getFrames()) {
-    // A call runs this program again.
+    // Each function call runs this program.
     beginProgram((entry.getSymName() + ".frame").str());
     frame = program.getSymNameAttr();
     if (failed(makeLoop()))

@@ -103,7 +103,7 @@ void Extents::visitSlice(tensor::ExtractSliceOp slice) {
     setSize(slice, place, cast<Value>(slice.getMixedSizes()[dim]));
     int64_t stride = slice.getStaticStrides()[dim];
     if (source.isDynamicDim(dim)) {
-      // A slice of a computed extent covers the whole extent.
+      // Along a computed extent, a slice covers the whole extent.
       unite(slice, place, {slice.getSource(), dim});
       continue;
     }

@@ -41,7 +41,7 @@ public:
   /// Returns the extent of dimension `dim` of `value`. Returns null if the
   /// extent is static or is the extent of a ragged tensor.
   Extent *find(Value value, unsigned dim);
-  /// Returns the extents of the loops of `op` in the same way.
+  /// Returns the extents of the loops of `op`, with null as in find().
   SmallVector<Extent *> findLoops(linalg::LinalgOp op);
   /// Returns an op that requires different extents to be equal, or null.
   Operation *getConflict() const { return conflict; }

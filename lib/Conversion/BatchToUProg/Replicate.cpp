@@ -219,7 +219,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     const int64_t size = std::min<int64_t>(count, kSetCapacity);
     const UnitSchedule schedule =
         scheduleUnits(allUnits, costs, choices, size, rounds);
-    // Time of `runs` instances or sets that `groups` groups run concurrently.
+    // Time in which `groups` concurrent groups run `runs` instances or sets.
     auto getTime = [](double time, int64_t runs, int64_t groups) {
       return time * static_cast<double>(llvm::divideCeil(runs, groups));
     };

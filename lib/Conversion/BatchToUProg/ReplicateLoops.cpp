@@ -26,7 +26,8 @@ struct batch::RoundGroup {
   Value begin, end;
   SmallVector<StoredResult> stored = {}; ///< results stored for later layers
 
-  /// Returns true for the ops of a layer that are not free.
+  /// Returns true if `op` belongs to `layer` and not to the free ops, which any
+  /// layer can recompute.
   bool isOf(unsigned layer, Operation &op) const {
     return !op.hasTrait<OpTrait::IsTerminator>() && !layers.isFree(&op) &&
            layers.getLayer(&op) == layer;

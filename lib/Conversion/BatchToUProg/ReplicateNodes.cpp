@@ -137,8 +137,9 @@ bool NodeConverter::isInBuffer(Value tensor) const {
   });
 }
 
-/// Returns the value of an operand for other nodes and the host, which read
-/// tensors after the round that computes the node.
+/// Returns the value of an operand that other nodes or the host read after the
+/// round that computes the node. Copies a tensor if its buffer may be
+/// overwritten.
 Value NodeConverter::saveValue(OpOperand &operand) {
   Value value = rest.getValue(operand);
   Location loc = operand.getOwner()->getLoc();

@@ -72,7 +72,7 @@ Value Replicator::getValue(OpOperand &operand) {
   std::optional<int64_t> parameter = sharedness.getParameter(value);
   Value found = mapping.lookupOrNull(value);
   if (!found && parameter) {
-    // An operand that may be any value receives a parameter as a row.
+    // Where other values may occur, a parameter is passed as a row.
     SourceOp source = getOrCreateSource(
         module, symbols, cast<RankedTensorType>(value.getType()), *parameter);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -209,7 +209,7 @@ LogicalResult Replicator::convertRegion(Region &from, Region &to) {
 static bool isOne(Value value) { return matchPattern(value, m_One()); }
 
 /// Returns true for a number that does not depend on inputs: it is computed
-/// from constants and from induction variables of loops with such bounds.
+/// from constants and from induction variables of loops with fixed bounds.
 static bool isFixed(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());

@@ -42,12 +42,13 @@ struct RoundGroup;
 std::string nameResult(OpResult result);
 
 /// Builds the program that runs one instance of an entry: its control flow,
-/// with a site for each task.
+/// with a uprog.site for each task.
 class Replicator {
 public:
   explicit Replicator(func::FuncOp entry);
 
-  /// Fills the body of a program whose argument is the instance. Emits errors.
+  /// Fills the body of a program whose argument is the instance. Emits an error
+  /// and fails if an op cannot be converted.
   LogicalResult fillProgram(uprog::ProgramOp instances);
 
 private:

@@ -271,7 +271,7 @@ void KernelBatcher::batchSegmentReduction(linalg::LinalgOp op,
   Value init = getAs(op, initOperand.get(), {BatchedForm::PerTask});
   AffineMap rowMap = getMap(op, initOperand, loops, BatchedForm::PerTask);
 
-  // Rows that are an unchanged operand need no additional code.
+  // If the rows to combine are an unchanged operand, use the operand itself.
   Value rows;
   if (auto argument = dyn_cast_if_present<BlockArgument>(combiner->row))
     if (argument.getOwner() == op.getBlock()) {

@@ -149,7 +149,7 @@ void KernelBatcher::batchPick(Operation *op, Value source,
   if (llvm::all_of(offsets, isKnown) && type.hasStaticShape())
     return map(op->getResult(0),
                buildView(loc, empty.getType(), form, offsets, sizes, strides));
-  // The rows of all tasks are one dimension.
+  // The ragged rows of all tasks form one dimension.
   bool isRagged = form.kind == BatchedForm::Rows;
   auto isRow = [&](size_t dim) { return isRagged && dim == 0; };
   // Positions are inputs with one element for each task.

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Numbers below a bound are reduced by terms of pi / 2 (Cody and Waite). Larger
-// numbers are multiplied by those bits of 2 / pi that affect the result (Payne
-// and Hanek), so 2 / pi needs as many bits as the largest number has. A vector
-// takes the second path only if it has a large element, and only for its large
-// elements. The bits of a result therefore do not depend on its neighbors.
+// Numbers below a bound are reduced using pi / 2 as a sum of terms (Cody and
+// Waite). Larger numbers are multiplied by those bits of 2 / pi that affect the
+// result (Payne and Hanek), so 2 / pi needs as many bits as the largest number
+// has. A vector takes the second path only if it has a large element, and only
+// for its large elements. The bits of a result therefore do not depend on its
+// neighbors.
 //
 //===----------------------------------------------------------------------===//
 

@@ -213,8 +213,8 @@ static CubicSplit splitCubic(Code &code, Value magnitude) {
 }
 
 /// Takes a step of the Halley method for r = 1 / cbrt m, and a step of the
-/// Newton method for y = m r^2, whose remainder m - y^3 is computed as if
-/// exact.
+/// Newton method for y = m r^2. The remainder m - y^3 accounts for the rounding
+/// error of y^2.
 Value expansion::buildCbrt(Code &code, Value x) {
   Value magnitude = code.abs(x), one = code.real(1.0);
   auto [power, m, j] = splitCubic(code, magnitude);

@@ -77,8 +77,8 @@ LogicalResult KernelEmulation::placeShared() {
     if (global.getConstant())
       continue;
     if (global.getAddrSpace() != BATCH_SPACE_SHARED)
-      return global.emitOpError("is not in shared memory (address space 3); "
-                                "the emulator has no other global variables");
+      return global.emitOpError("must be a constant or in shared memory "
+                                "(address space 3)");
     if (global.getValueOrNull() || global.getInitializerBlock())
       return global.emitOpError("has an initial value, which shared memory "
                                 "cannot have; store it in the kernel");
@@ -116,7 +116,7 @@ LogicalResult KernelEmulation::moveFunction(FunctionOpInterface function) {
   bool isKernel = kernel && kernel.isKernel();
   if (isKernel && hostSymbols.lookup(name))
     return function.emitOpError("cannot be emitted as @")
-           << name << ", which already exists";
+           << name << ", which already exists; rename this kernel";
   auto moved =
       func::FuncOp::create(builder, function.getLoc(), name,
                            cast<FunctionType>(function.getFunctionType()));
@@ -151,7 +151,7 @@ LogicalResult KernelEmulation::unpackArguments(func::FuncOp function) {
     Type type = argument.getType();
     if (!isa<IntegerType, FloatType, IndexType, LLVM::LLVMPointerType>(type))
       return function.emitOpError("argument #")
-             << i - first << " is neither a number nor an LLVM pointer";
+             << i - first << " must be a number or an LLVM pointer";
     Value where = LLVM::GEPOp::create(
         builder, loc, pointerType, pointerType, array,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i - first)});
@@ -176,7 +176,8 @@ LogicalResult KernelEmulation::run() {
     if (isa<LLVM::GlobalOp>(op))
       continue;
     if (!isa<gpu::GPUFuncOp, func::FuncOp>(op))
-      return op.emitOpError("is not supported in an emulated gpu.module");
+      return op.emitOpError("is not supported in an emulated gpu.module; "
+                            "expected gpu.func, func.func or llvm.mlir.global");
     if (failed(moveFunction(cast<FunctionOpInterface>(op))))
       return failure();
   }
@@ -226,7 +227,7 @@ LogicalResult KernelEmulation::convertFunction(func::FuncOp function) {
 LogicalResult KernelEmulation::convertCall(func::CallOp op, Value thread) {
   func::FuncOp callee = functions.lookup(op.getCalleeAttr().getAttr());
   if (!callee)
-    return op.emitOpError("calls a function outside of the gpu.module");
+    return op.emitOpError("must call a function of the same gpu.module");
   if (entries.contains(callee))
     return op.emitOpError("calls a kernel, which only a launch can run");
   op.setCallee(callee.getSymName());
@@ -240,7 +241,7 @@ LogicalResult KernelEmulation::convertAddressOf(LLVM::AddressOfOp op,
     return readConstant(op, name);
   auto offset = sharedOffsets.find(op.getGlobalName());
   if (offset == sharedOffsets.end())
-    return op.emitOpError("does not refer to a variable of the gpu.module");
+    return op.emitOpError("must refer to a variable of the same gpu.module");
   op.replaceAllUsesWith(
       EmulatorBuilder(op, thread, locations).sharedAddress(offset->second));
   op.erase();

@@ -89,7 +89,7 @@ FailureOr<int64_t> OperationEmulation::getSpace(Operation *op, Value pointer) {
       space == BATCH_SPACE_SHARED || space == BATCH_SPACE_SHARED_CLUSTER)
     return space;
   return op->emitOpError("accesses address space ")
-         << space << ", which the emulator does not have";
+         << space << ", which the emulator does not support";
 }
 
 LogicalResult OperationEmulation::check(Operation *op,
@@ -166,7 +166,7 @@ OperationEmulation::getAtomicAccess(Operation *op, Value pointer, Type type,
                (type.isIntOrFloat() &&
                 llvm::is_contained({32u, 64u}, type.getIntOrFloatBitWidth()));
   if (!known)
-    return op->emitOpError("is atomic on ")
+    return op->emitOpError("is an atomic access to ")
            << type << "; the emulator only supports 32-bit and 64-bit atomics";
   int64_t bytes = layout.getTypeSize(type).getFixedValue();
   return AtomicAccess{bytes, *scope, *space};
@@ -262,7 +262,7 @@ static std::optional<int64_t> getUpdate(LLVM::AtomicBinOp op) {
 }
 
 LogicalResult OperationEmulation::convertAtomicRMW(LLVM::AtomicRMWOp op) {
-  // LLVM 22 drops the order of this instruction when it generates PTX.
+  // LLVM 22 drops the memory order of this instruction when it generates PTX.
   if (getOrder(op.getOrdering()) != BATCH_ORDER_RELAXED)
     return op.emitOpError("has an ordering stronger than monotonic, which is "
                           "lost in GPU code; use monotonic, with an llvm.fence "
@@ -361,7 +361,7 @@ template <class Op>
 LogicalResult OperationEmulation::convertId(Op op, EmulatorRegister name,
                                             int64_t otherwise) {
   EmulatorBuilder b = at(op);
-  // The emulator has only one dimension.
+  // The emulator supports only the x dimension.
   Value value = op.getDimension() == gpu::Dimension::x ? b.read(name)
                                                        : b.constant(otherwise);
   op.replaceAllUsesWith(b.fromI64(value, op.getType()));
@@ -508,7 +508,7 @@ OperationEmulation::convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op) {
 }
 
 /// Checks that only loads and stores use the address of `op`. Only the
-/// conversions of loads and stores recognize memory of a thread's stack.
+/// conversions of loads and stores recognize memory on a thread's stack.
 static LogicalResult checkAlloca(LLVM::AllocaOp op) {
   auto isAccess = [&](Operation *user) {
     auto store = dyn_cast<LLVM::StoreOp>(user);

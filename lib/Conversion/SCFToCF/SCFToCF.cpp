@@ -49,7 +49,7 @@ LogicalResult mlir::batch::lowerSCFToCF(Operation *root,
     for (Operation *op : ops) {
       rewriter.setInsertionPoint(op);
       if (failed(applicator.matchAndRewrite(op, rewriter)))
-        return op->emitError("no pattern lowers this op to branches");
+        return op->emitError("this op cannot be lowered to branches");
     }
   return success();
 }

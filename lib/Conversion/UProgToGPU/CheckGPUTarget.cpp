@@ -78,9 +78,8 @@ LogicalResult CheckGPUTargetPass::check() {
     if (program.getLevel() == uprog::Level::Cluster && !facts.clusters)
       return program.emitError("this is a cluster-level program, but chip '")
              << chip
-             << "' has no clusters; use level=device or level=block, or a chip "
-                "from "
-             << firstWith(&ChipFacts::clusters) << " on";
+             << "' has no clusters; use level=device or level=block, or chip "
+             << firstWith(&ChipFacts::clusters) << " or later";
   if (!facts.tensorCores && precision != batch::Precision::F32)
     return batch::emitOptionError(&getContext(), "chip '")
            << chip << "' computes products in f32 only; use precision=f32, or "

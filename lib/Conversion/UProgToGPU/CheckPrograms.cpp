@@ -49,8 +49,8 @@ static LogicalResult checkRun(RunOp run, gpu::GPUModuleOp device) {
 }
 
 /// Returns true if the code of a program can replace a reference to it: the
-/// program contains no references, and its level is the level of the program
-/// with the reference.
+/// program contains no references, and has the same level as the program with
+/// the reference.
 static bool canCopy(RefOp ref) {
   ProgramOp callee = findCallee(ref);
   return callee.getLevel() == ref->getParentOfType<ProgramOp>().getLevel() &&
@@ -96,7 +96,7 @@ LogicalResult uprog::checkFillLevels(gpu::GPUModuleOp device,
     if (level && symbolizeLevel(level) == Level::Cluster && !usesClusters)
       return function.emitError(
           "this function divides parameters among the blocks of a cluster, but "
-          "there is no cluster-level program");
+          "the module has no cluster-level program");
   }
   return success();
 }

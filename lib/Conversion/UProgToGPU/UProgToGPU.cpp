@@ -252,8 +252,8 @@ static UnitThreads getThreads(const Kernel &kernel) {
   return block;
 }
 
-/// Returns the number of the step at an op of a plan's program, that is, of the
-/// nearest uprog.plan_step before the op, or null.
+/// Returns the step number of the nearest uprog.plan_step before an op of a
+/// plan's program, or null if there is none.
 static Value findStepNumber(Operation *op) {
   for (; !isa<uprog::ProgramOp>(op); op = op->getParentOp())
     for (Operation &at :

@@ -95,8 +95,8 @@ void addProgramPatterns(const TypeConverter &converter, State &state,
       converter, patterns.getContext(), state);
 }
 
-/// Returns true if the code of a program takes arguments of this type. It does
-/// not take plans and lanes, which it finds in the context.
+/// Returns true if the code of a program takes arguments of this type. The code
+/// does not take plans or lanes, because it finds them in the context.
 bool isCodeArgument(Type type);
 /// Returns true if any program, possibly `program` itself, runs `program`.
 bool isRunByPrograms(uprog::ProgramOp program);

@@ -474,7 +474,7 @@ LogicalResult AwaitOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult ConcurrentOp::verify() {
   if (getBranches().size() < 2)
-    return emitOpError("has fewer than two regions");
+    return emitOpError("requires at least two regions");
   SmallVector<Type> types;
   for (Region &branch : getBranches())
     llvm::append_range(types,

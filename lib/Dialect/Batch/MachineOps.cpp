@@ -52,7 +52,7 @@ LogicalResult MachineOp::verifyRegions() {
     if (!isa<VariableOp, BlockOp>(op))
       return op.emitOpError("must be in a batch.block");
   if (getOps<BlockOp>().empty())
-    return emitOpError("requires a batch.block to start at");
+    return emitOpError("requires at least one batch.block");
   llvm::SmallSet<int64_t, 8> arguments, results;
   for (VariableOp variable : getOps<VariableOp>()) {
     std::optional<int64_t> argument = variable.getArgumentNumber();
@@ -139,7 +139,8 @@ static LogicalResult verifyVariable(Operation *op, FlatSymbolRefAttr name,
            << name << " has type " << variable.getType()
            << ", but the value has type " << value.getType();
   if (needsStack && !variable.getStack())
-    return op->emitOpError("variable ") << name << " has no stack";
+    return op->emitOpError("variable ")
+           << name << " has no stack; declare it with 'stack'";
   return success();
 }
 

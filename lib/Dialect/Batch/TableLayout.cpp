@@ -99,7 +99,8 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
                                   ArrayRef<int64_t> row, int64_t elementBytes,
                                   AffineMap map) {
   if (row.empty())
-    return emitError() << "has a layout, but its rows are single elements";
+    return emitError() << "has a layout, but its rows are single elements; "
+                          "remove the layout";
   if (map.getNumDims() != row.size() + 1 || map.getNumSymbols() != 0)
     return emitError()
            << "requires a layout with " << row.size() + 1

@@ -154,7 +154,7 @@ LogicalResult ConstructOp::verify() {
       getResult().getType().getName().getAttr())
     return emitOpError("builds a value of ADT @")
            << getVariant().getRootReference().getValue()
-           << " but its result has type " << getResult().getType();
+           << ", but its result has type " << getResult().getType();
   return success();
 }
 

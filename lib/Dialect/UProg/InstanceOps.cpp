@@ -370,9 +370,9 @@ LogicalResult InstanceVerifier::checkArgument(ArgumentOp op) {
   if (!entry)
     return success();
   if (op.getNumber() >= arguments.size())
-    return op.emitOpError("has number ")
-           << op.getNumber() << ", but an instance has " << arguments.size()
-           << " arguments";
+    return op.emitOpError("argument number ")
+           << op.getNumber() << " is out of range; an instance has "
+           << arguments.size() << " arguments";
   Type type = arguments[op.getNumber()];
   if (isDatumOrList(op.getValue().getType(), type))
     return success();
@@ -386,8 +386,8 @@ LogicalResult InstanceVerifier::checkResult(ResultOp op) {
   if (!entry)
     return success();
   if (op.getNumber() >= entry.getNumResults())
-    return op.emitOpError("has number ")
-           << op.getNumber() << ", but an instance has "
+    return op.emitOpError("result number ")
+           << op.getNumber() << " is out of range; an instance has "
            << entry.getNumResults() << " results";
   Type given = op.getType().value_or(op.getValue().getType());
   Type type = entry.getResultTypes()[op.getNumber()];

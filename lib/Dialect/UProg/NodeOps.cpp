@@ -32,8 +32,8 @@ LogicalResult FieldOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!variant)
     return emitOpError("refers to unknown rec.variant ") << name;
   if (getNumber() >= variant.getNumFields())
-    return emitOpError("has number ")
-           << getNumber() << ", but " << name << " has "
+    return emitOpError("field number ")
+           << getNumber() << " is out of range; " << name << " has "
            << variant.getNumFields() << " fields";
   Type type = variant.getFieldType(getNumber());
   if (!isDatumOrList(getValue().getType(), type))

@@ -104,8 +104,8 @@ static LogicalResult verifyReads(StageOp stage, OperatorOp op) {
     if (op.getParameter(i) || op.getOffsets(i) ||
         rows.getKind() == RowsKind::Once ||
         op.getRagged(i).value_or(-1) != rows.getDomain())
-      return stage.emitOpError("operand ")
-             << i << " does not have the rows of the stage";
+      return stage.emitOpError("operator argument #")
+             << i << " does not have the same rows as the stage";
   }
   return success();
 }
@@ -130,7 +130,7 @@ LogicalResult StageOp::verifyRegions() {
   if (!yield || yield.getOperandTypes() != getResultTypes())
     return emitOpError("must end in a uprog.yield of its results");
   if (getScratch().size() != getNumResults())
-    return emitOpError("has ") << getScratch().size() << " offsets for "
+    return emitOpError("has ") << getScratch().size() << " scratch offsets for "
                                << getNumResults() << " results";
   Operation *end = op.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(getResults())) {

@@ -117,8 +117,8 @@ LogicalResult StagingAttr::verify(EmitError emitError, StageTarget,
     return emitError()
            << "'vector_bits' must be a power of two and at least 128";
   if (lanes < 1 || !llvm::isPowerOf2_64(lanes) || lanes * 32 > vectorBits)
-    return emitError() << "'lanes' must be a power of two, and each must have "
-                          "at least 32 of the "
+    return emitError() << "'lanes' must be a power of two, and each lane must "
+                          "have at least 32 of the "
                        << vectorBits << " bits";
   return success();
 }

@@ -22,7 +22,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Approximate number of instructions of a piece. Each piece reads the whole
+/// Approximate number of instructions in a piece. Each piece reads the whole
 /// module, so smaller pieces do not pay off.
 constexpr unsigned pieceSize = 4096;
 constexpr unsigned mostPieces = 32;

@@ -149,7 +149,7 @@ static llvm::ModulePassManager cleanUp() {
   first.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
-  // Unroll loops over few vectors, and remove the memory that passes values
+  // Unroll loops over a few vectors, and remove the memory that passes values
   // between two of these loops.
   passes.addPass(
       llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));

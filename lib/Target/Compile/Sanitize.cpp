@@ -31,8 +31,8 @@ void mlir::batch::markChecked(llvm::Function &function, Sanitizer sanitizer) {
 
 namespace {
 
-/// Checks the accesses that the ThreadSanitizer pass of LLVM omits: vectors of
-/// more than 16 bytes, and some lanes of a vector.
+/// Checks the accesses that the ThreadSanitizer pass of LLVM omits: accesses to
+/// vectors of more than 16 bytes, and to selected lanes of a vector.
 class WideAccesses {
 public:
   explicit WideAccesses(llvm::Module &module)

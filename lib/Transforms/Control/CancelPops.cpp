@@ -41,8 +41,9 @@ struct CancelPopsPass : batch::impl::CancelPopsPassBase<CancelPopsPass> {
       } else if (auto push = dyn_cast<PushOp>(op)) {
         PopOp pop = pops.lookup(push.getVariableAttr());
         pops.erase(push.getVariableAttr());
-        // The row below the top is already correct, and the copy at the top
-        // matters only if it is read.
+        // Without the pop and the push, the row below the top is the same. A
+        // push without a value copies this row to the top, which matters only
+        // if the top is read.
         if (!pop || (!push.getValue() &&
                      liveness.isLiveAfter(push, push.getVariableAttr())))
           continue;

@@ -39,7 +39,7 @@ using Assignment = std::pair<VariableOp, Value>;
 /// Builds a machine from functions that are graphs of steps.
 class MachineBuilder {
 public:
-  /// Requires that `steps` has the functions of `original` and no obstacle.
+  /// `steps` must contain the functions of `original`, and have no obstacle.
   MachineBuilder(const InstanceProgram &original, const StepProgram &steps,
                  const RecursionToStackPassOptions &options)
       : original(original), options(options), steps(steps),

@@ -48,9 +48,9 @@ getGuards(Operation *op) {
   return std::nullopt;
 }
 
-/// Moves the ops of `branch` before it, with safe operands for a branch that is
-/// not taken, and selects the results. Does nothing if an op cannot run in that
-/// case.
+/// Moves the ops in the regions of `branch` before it, and selects its results.
+/// If a region would not run, its ops get safe operands. Does nothing if an op
+/// must not run in that case.
 static void flatten(scf::IfOp branch) {
   SmallVector<Block *> blocks = {branch.thenBlock()};
   if (Block *otherwise = branch.elseBlock())
@@ -130,9 +130,8 @@ static void takeNeutral(linalg::LinalgOp reduction) {
 }
 
 namespace {
-/// Classes of equal extents, derived from the operations that have them. An
-/// extent is the extent of an axis of a tensor, the extent of a loop of a
-/// structured operation, or a number.
+/// Classes of equal extents, derived from operations. An extent belongs to an
+/// axis of a tensor or to a loop of a structured operation, or is a number.
 class Extents {
 public:
   explicit Extents(Operation *root) {

@@ -191,8 +191,8 @@ public:
   /// reads, which extract the scalars to carry.
   SmallVector<Operation *> scalarize(ArrayRef<tensor::ExtractOp> reads);
   /// Adds `read` to `reads` if it reads a known value of rank 0 that is not an
-  /// input. Then adds, recursively, the reads that compute the positions at
-  /// which inputs are read to compute the value.
+  /// input. If the value depends on elements of inputs, also adds, recursively,
+  /// the reads that compute the positions of these elements.
   void addReads(tensor::ExtractOp read,
                 llvm::SetVector<tensor::ExtractOp> &reads) const;
 

@@ -35,9 +35,9 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the position of a row if `slice` covers this whole row of `stack`,
-/// without the dimension of rows. Returns none for any other slice, such as a
-/// column of a square matrix, which has the type of a row.
+/// If `slice` is exactly one row of `stack`, whose type `row` omits the first
+/// dimension, returns the position of this row. Returns none for any other
+/// slice, such as a column of a square matrix, which has the type of a row.
 static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
                                           RankedTensorType stack,
                                           RankedTensorType row) {
@@ -183,7 +183,7 @@ class UpdateStacksPass
     SmallVector<tensor::InsertSliceOp> puts;
     getOperation()->walk(
         [&](tensor::InsertSliceOp put) { puts.push_back(put); });
-    // An insert may be a step of a longer update.
+    // An insert may be one step of an update that ends later.
     DenseSet<Operation *> replaced;
     llvm::SetVector<scf::ForOp> loops;
     for (tensor::InsertSliceOp put : llvm::reverse(puts)) {

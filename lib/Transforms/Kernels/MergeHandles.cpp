@@ -129,8 +129,8 @@ void HandleMerger::mergeRecord(RecordOp record) {
 }
 
 /// Returns true if the values that the regions of `op` yield are used only as
-/// results of `op`. It runs one of its regions, or its only region for every
-/// element of a list.
+/// results of `op`. Such an op runs one of its regions, or its only region for
+/// every element of a list.
 static bool yieldsResults(Operation *op) {
   if (!isa<RegionBranchOpInterface>(op))
     return false;

@@ -63,8 +63,8 @@ private:
   OpBuilder builder;
   SymbolTable &moduleSymbols;
   llvm::MapVector<StringAttr, StackState> states;
-  /// Value that a read sees: a value of the block, or the first read of the
-  /// row.
+  /// Maps a read to the value that it sees: a value of the block, or the first
+  /// read of the row.
   DenseMap<Value, Value> seen;
   llvm::MapVector<Row, Value> rows;
   DenseMap<Value, Row> rowOf;
@@ -75,14 +75,14 @@ private:
   llvm::SmallSetVector<Value, 8> inputs;
   SmallVector<Operation *> old;
   DenseMap<Value, Value> inputRows; ///< rows of kernel inputs, in the new code
-  DenseMap<Value, Value> results;   ///< results of the kernel, by the value
+  DenseMap<Value, Value> results;   ///< results of the kernel, by the values
                                     ///< that they replace
 };
 
 } // namespace
 
-/// Returns the type of a variable, which is a tensor. A scalar becomes a tensor
-/// of rank 0.
+/// Returns the tensor type of a variable for values of type `type`. A scalar
+/// becomes a tensor of rank 0.
 static RankedTensorType getRowType(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     return tensor;

@@ -386,7 +386,7 @@ bool Outliner::separateLayers(Block *block) {
 
 /// Returns the last level on which a group of cells with `ops` can run. Ops
 /// outside the group that read its results are on a later level, or in a kernel
-/// of the last level.
+/// of the returned level.
 unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
   unsigned latest = std::numeric_limits<unsigned>::max();
   Block *block = ops.front()->getBlock();

@@ -257,7 +257,7 @@ FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
   const ValueClass &valueClass = classes.getClasses()[number];
   unsigned places = (valueClass.producers.empty() ? 0 : 1) +
                     valueClass.parameterRows.size() + valueClass.hasInputs;
-  // A list to which nothing is ever appended has no rows to find.
+  // A ragged argument needs no place if nothing is appended to its list.
   if (places == 0 && !ragged)
     return kernel.emitError("argument #")
            << argument << " is neither computed nor an input";

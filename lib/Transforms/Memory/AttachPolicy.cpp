@@ -35,7 +35,7 @@ class AttachPolicyPass
           table.empty()
               ? "policy 'fsm' requires the table of a state machine; write "
                 "one with 'batch-run --learn-policy=FILE'"
-              : "only policy 'fsm' takes a table");
+              : "only policy 'fsm' takes a table; omit the table or use 'fsm'");
       return signalPassFailure();
     }
     StringAttr text;

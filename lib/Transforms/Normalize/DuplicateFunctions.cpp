@@ -43,14 +43,14 @@ public:
 
 private:
   Context getEntryContext(func::FuncOp entry) const;
-  /// Returns the context in which `call` calls `callee` if the function of
+  /// Returns the context in which `call` calls `callee` if the function around
   /// `call` is called in context `own`.
   Context getCalleeContext(func::CallOp call, func::FuncOp callee,
                            const Context &own) const;
   bool collect(const InstanceProgram &program);
 
   /// All contexts of each function, in the order in which they are found, and
-  /// the copies for them.
+  /// the version of the function for each context.
   llvm::MapVector<func::FuncOp, SmallVector<Context>> contexts;
   DenseMap<func::FuncOp, SmallVector<func::FuncOp>> copies;
   /// Functions that are not duplicated.

@@ -28,8 +28,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the reason why `op`, in a branch, must not or need not run if the
-/// branch is not taken. Returns an empty string if it may run.
+/// Returns the reason why `op`, in a branch, should not run if the branch is
+/// not taken. Returns an empty string if it may run.
 static StringRef findObstacle(Operation *op) {
   if (isa<scf::IfOp>(op))
     return "contains a conditional that remains control flow";
@@ -44,8 +44,8 @@ static StringRef findObstacle(Operation *op) {
     if (auto shaped = dyn_cast<ShapedType>(type);
         shaped && !shaped.hasStaticShape())
       return "contains tensors of dynamic shape";
-  // An index that is only valid if the branch is taken would become an error in
-  // the program.
+  // With a select, the op also runs if the branch is not taken, but its index
+  // may then be out of range.
   bool indexed = isa<tensor::TensorDialect>(op->getDialect()) &&
                  !isa<tensor::SplatOp, tensor::FromElementsOp>(op) &&
                  llvm::any_of(op->getOperandTypes(), llvm::IsaPred<IndexType>);

@@ -39,7 +39,8 @@ public:
 
   FailureOr<Operation *> createUnreachableTerminator(Location loc, OpBuilder &,
                                                      Region &) override {
-    return emitError(loc, "control flow enters a loop that has no exit");
+    return emitError(loc, "control flow enters a loop that has no exit; add a "
+                          "branch out of it");
   }
 
   Type typeWithoutZero; ///< type of a value that would need a zero

@@ -177,8 +177,8 @@ inferSizes(ModuleOp group, func::FuncOp function, func::FuncOp declaration) {
   });
 }
 
-/// Assigns sizes and hooks to a group: the sizes of `declaration`, which
-/// declares its `function`, and the hooks that the module defines.
+/// Assigns sizes and hooks to a group: the sizes in `declaration`, which
+/// declares `function` of the group, and the hooks that the module defines.
 LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
                                   func::FuncOp declaration) {
   if (failed(specializeSizes(group, inferSizes(group, function, declaration),

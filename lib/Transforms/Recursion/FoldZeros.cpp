@@ -36,8 +36,8 @@ static bool isSum(linalg::ReduceOp op) {
 
 namespace {
 
-/// Values whose elements are all zero, of either sign. Must visit the ops of a
-/// function in order.
+/// Values whose elements are all zero, of either sign. visit() must be called
+/// for the ops of a function in order.
 class ZeroValues {
 public:
   explicit ZeroValues(bool assumeFinite) : assumeFinite(assumeFinite) {}
@@ -117,8 +117,8 @@ bool ZeroValues::makesZero(Operation *op) const {
 
 /// Returns true if `product`, which has a zero factor, depends on the task only
 /// through its initial value. It can then be computed once for all tasks and
-/// added to the initial value. Zeros are not rounded, so results remain
-/// bit-identical.
+/// added to the initial value. Adding a zero involves no rounding, so results
+/// remain bit-identical.
 bool ZeroFolder::isComputedOnce(linalg::LinalgOp product,
                                 const ZeroValues &zeros,
                                 const Sharedness &sharedness) const {

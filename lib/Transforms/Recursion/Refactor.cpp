@@ -33,7 +33,7 @@ struct Cut {
   Block *block;
   Operation *mark;
   /// Ops of the head in order, except code that depends only on parameters and
-  /// constants. Both sides contain such code.
+  /// constants. The head and the tail both contain such code.
   SetVector<Operation *> head;
   /// Ops that are copied into the head, in order.
   SmallVector<Operation *> copied;

@@ -83,7 +83,8 @@ static FailureOr<Test> parseTest(MLIRContext *context, StringRef text) {
               "'_' for each field";
   if (hasFields && llvm::all_equal(test.fields) && test.fields[0] == "_")
     return emitOptionError(context, "test '")
-           << text << "' tests no field; name the variant of at least one";
+           << text
+           << "' tests no field; name the variant of at least one field";
   return test;
 }
 

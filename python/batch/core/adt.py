@@ -53,7 +53,7 @@ def type_of(annotation, names):
         return Scalar(element_name(annotation))
     except TypeError:
         raise TypeError(
-            f"unsupported type {annotation!r} of a field; expected int, float, bool, a dtype, "
+            f"unsupported field type {annotation!r}; expected int, float, bool, a dtype, "
             "batch.tensor(shape), a class of batch.adt, or a list[...] of these") from None
 
 
@@ -97,7 +97,7 @@ class AdtType(type):
         if cls._is_adt():
             variants = ", ".join(v.__qualname__ for v in cls._variants)
             raise TypeError(
-                f"data type {cls.__name__} has no objects of its own; call a variant: {variants}")
+                f"data type {cls.__name__} cannot be instantiated; call a variant: {variants}")
         if tracing.construct is not None:
             made = tracing.construct(cls, arguments, named)
             if made is not None:

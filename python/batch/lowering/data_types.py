@@ -24,8 +24,8 @@ class DataTypes:
         self.results = {data for kind in results if kind
                         for data in reachable(element_of(kind).adt)}
         self.declared = {}
-        # A list may come from any data type. Therefore one list of numbers in a constructed
-        # type makes the numbers of all lists tensors.
+        # It is unknown which data type a list comes from. If a constructed type contains a list
+        # of numbers, the numbers of all lists are therefore tensors.
         self._numbers_are_tensors = any(
             isinstance(kind, List) and isinstance(element_of(kind), Scalar)
             for data in constructed for fields in fields_of(data)
@@ -47,7 +47,7 @@ class DataTypes:
         return self.text(kind, data in self.constructed)
 
     def text(self, kind, is_tensor=False):
-        """Returns the MLIR type of a value. `is_tensor` specifies that a number is a tensor."""
+        """Returns the MLIR type of a value. If `is_tensor`, a number is a tensor of rank 0."""
         if isinstance(kind, Data):
             return self.declare(kind.adt)
         if isinstance(kind, List):

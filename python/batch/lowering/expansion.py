@@ -61,7 +61,7 @@ def of_nothing(name):
 
 
 def _move_keys(primitive, params, inputs, outputs):
-    """Returns a function of words for a primitive that moves or compares keys.
+    """Returns a function that applies a primitive, which moves or compares keys, to their words.
 
     The primitive is mapped over the words, the last axis of keys. Keys are equal if all of their
     words are equal.
@@ -179,7 +179,7 @@ class _Expansion:
         for v in equation.outvars:
             if jax.dtypes.issubdtype(v.aval.dtype, numpy.complexfloating):
                 raise LoweringError(f"{describe_place(equation)}{name} returns "
-                                    f"{v.aval.dtype.name}; complex numbers are not supported; "
+                                    f"{v.aval.dtype.name}, but complex numbers are not supported; "
                                     "compute with real and imaginary parts")
             try:
                 if not is_key(v.aval):

@@ -121,7 +121,7 @@ _INDICES = {"stablehlo.dynamic_slice": 1, "stablehlo.dynamic_update_slice": 2,
 
 
 def _bound_indices(operation):
-    """Limits indices of type ui64 to the maximum of i64, which is out of range of any array.
+    """Limits indices of type ui64 to the maximum of i64, which is out of range for any array.
 
     The jaxlib passes read such indices as i64, so larger ones would become negative.
     """

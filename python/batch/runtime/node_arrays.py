@@ -114,7 +114,7 @@ class NodeArrays:
         self.data = reachable(element_of(kind).adt)
         self.variants = [variant for data in self.data for variant in data._variants]
         self.kinds = [fields for data in self.data for fields in fields_of(data)]
-        self.from_lists = set()  # (variant, field) pairs whose numbers convert to any dtype
+        self.from_lists = set()  # (variant, field) pairs given as lists of numbers
         numbers = _whole("variants", variants)
         known = ", ".join(f"{i} ({variant!r})" for i, variant in enumerate(self.variants))
         wrong = numpy.flatnonzero((numbers < 0) | (numbers >= len(self.variants)))

@@ -10,7 +10,7 @@ from batch.lowering.types import tensor_type
 from batch.sampling.results import STATS
 from batch.tracing.jaxprs import CONTROL, evaluate, open_jaxpr, variables
 
-ROWS = 100  # maximum number of transitions of a call
+ROWS = 100  # maximum number of transitions in a call
 DEEPEST = 16  # number of rows of the stacks in lib/Library/Multinomial.mlir
 
 

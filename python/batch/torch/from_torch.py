@@ -92,7 +92,7 @@ class Cell:
         if structure != self._structure:
             raise TypeError(f"{self.__name__}: expected {count} input{'s' * (count != 1)} as in "
                             "its example, or its parameters and these inputs; got "
-                            f"{len(arguments)} arguments of another structure")
+                            f"{len(arguments)} arguments with a different structure")
         values = [self._input(i, leaf, wanted)
                   for i, (leaf, wanted) in enumerate(zip(leaves, self._example))]
         outputs = self._run({name: parameters[name] for name in self._needed}, *values)

@@ -76,7 +76,7 @@ class Question:
         return value == 0 if self.is_zero else value >= 0
 
     def _line(self):
-        """Returns (a, b) if the expression is a * n + b of a single extent n, else None."""
+        """Returns (a, b) if the expression is a * n + b for a single extent n, else None."""
         if len(self.names) != 1:
             return None
         (name,) = self.names

@@ -118,7 +118,7 @@ def is_quick():
 
 
 def putter():
-    """Returns a to_jax() for several results that queries the state of JAX only once."""
+    """Returns a function like to_jax() that queries the state of JAX once, for several results."""
     if is_guarded() or not is_quick():
         return _by_jax
     quick, (sharding, devices) = quick_put(), default_place()

@@ -192,7 +192,7 @@ def _stream(reader, mapped, lanes, ordered):
             if not numbers:  # a new element woke this thread
                 continue
             taken += len(numbers)
-            # The next take() writes to the same memory.
+            # Copy the results, because the next take() writes to the same memory.
             outputs = compiled.from_runtime([array[:len(numbers)].copy()
                                              for array in memory])
             compiled.check(outputs, numbers=numbers)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from batch.explain.explanation import Explanation
 
 R = TypeVar("R")
-_CALLS = 256  # checked calls that each function caches; a call has a fixed batch size
+_CALLS = 256  # limit on the checked calls that each function caches; each has a fixed batch size
 
 
 def data_of(function: Callable[..., Any]) -> tuple[dict[str, Data | List], tuple[str, ...]]:

@@ -75,7 +75,7 @@ def _conversions(source):
 
 
 def _bits(a):
-    """Returns the bits in memory."""
+    """Returns the bits of the elements as unsigned integers."""
     return lax.bitcast_convert_type(a, f"uint{8 * a.dtype.itemsize}")
 
 

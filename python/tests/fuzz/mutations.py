@@ -217,7 +217,7 @@ def arrays(rng, value):
 
 
 def offsets(rng, value):
-    """Changes offsets of a Ragged."""
+    """Changes the offsets of a Ragged."""
     value = numpy.array(value)
     changed = value.copy()
     if rng.random() < 0.7 and changed.size:

@@ -48,7 +48,7 @@ def differences(programs, seed):
 
 
 def is_sensitive(program, seed):
-    """Returns whether results of JAX change when the arguments change by rounding.
+    """Returns whether results of JAX change when the arguments change by rounding errors.
 
     The result is true if one of eight trials changes a result by more than the tolerance.
     """

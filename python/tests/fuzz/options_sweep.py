@@ -275,7 +275,7 @@ def outcome(function, *arguments):
 
 
 def by_jax(function, *arguments):
-    """Returns the outcome in JAX without a transfer guard: compiled code makes no guarded copy."""
+    """Returns JAX's outcome without a transfer guard. Code from Batch makes no guarded copy."""
     with jax.transfer_guard("allow"):
         return outcome(function, *arguments)
 

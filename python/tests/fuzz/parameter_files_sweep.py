@@ -54,7 +54,7 @@ class Refused(Exception):
 
 def _pairs(items):
     if len({name for name, _ in items}) != len(items):
-        raise Refused("a name twice")
+        raise Refused("a duplicate name")
     return dict(items)
 
 
@@ -68,7 +68,7 @@ def _tensors(data):
         raise Refused("no header")
     (size,) = struct.unpack_from("<Q", data)
     if size > len(data) - 8:
-        raise Refused("a long header")
+        raise Refused("a header longer than the file")
     try:
         header = json.loads(data[8:8 + size].decode(), object_pairs_hook=list,
                             parse_constant=lambda _: 1 / 0)
@@ -105,7 +105,7 @@ def _tensors(data):
             raise Refused("a gap or an overlap")
         place = end
     if place != len(payload):
-        raise Refused("bytes of no tensor")
+        raise Refused("bytes that belong to no tensor")
     return found
 
 

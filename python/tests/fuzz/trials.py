@@ -21,9 +21,9 @@ import batchtest
 
 from fuzz import workers
 
-CHUNK = 100  # trials of a task
+CHUNK = 100  # trials per task
 SECONDS = 60  # for one trial
-_MANY = 5000  # trials of a long run
+_MANY = 5000  # trials in a long run
 
 
 class _Allocations(ctypes.Structure):

@@ -1,4 +1,4 @@
-// torch.nn.LSTMCell(4, 4), by torch-mlir 20261001, linalg on tensors.
+// torch.nn.LSTMCell(4, 4), written by torch-mlir 20261001 as linalg on tensors.
 #map = affine_map<(d0, d1) -> (d1)>
 #map1 = affine_map<(d0, d1) -> (d0, d1)>
 module {

@@ -135,7 +135,7 @@ def random_graphs(rng):
 
 @batch.view(Graph, complex)
 def _(number):
-    """A join of equal numbers, as many as the imaginary part."""
+    """A join of copies of the real part. Their number is the imaginary part."""
     return Graph.Join([number.real] * int(number.imag), 7)
 
 
@@ -145,7 +145,7 @@ def _(number):
 
 
 class Made:
-    """A leaf with one part, or a node with two parts."""
+    """A leaf if it has one part, or a node if it has two."""
 
     def __init__(self, *parts):
         self.parts = parts

@@ -20,7 +20,7 @@
 //
 // Handles (inspector only). Bits 0-31: task number, or row number in a source;
 // bits 32-54: the task's depth + 1, 0 for a row of a source; bit 55: 1 if a
-// ghost has raised that depth. The raised depth counts even if the task has
+// ghost has raised that depth. The raised depth applies even if the task has
 // run. Bits 56-63: the position of the result among the task's results in the
 // same table, or 128 + the source number for a row of a source.
 //
@@ -160,7 +160,7 @@ typedef enum BatchLaneEnd {
 
 /// The work of one unit of a lockstep program: lanes, each with an instance,
 /// that wait for their next block. Units share only `nextInstance` and the
-/// arguments, results and ends of instances.
+/// arguments, results and outcomes of instances.
 typedef struct BatchLanes {
   int64_t lanes;
   int64_t numInstances;
@@ -169,7 +169,8 @@ typedef struct BatchLanes {
   int64_t maxSteps;      ///< maximum number of blocks that an instance may run
   int64_t choice;        ///< rule that picks the next block: a BatchBlockChoice
   int64_t patience;      ///< steps after which a waiting block is run first
-  int64_t maskFrom;      ///< blocks with at least this many lanes run masked
+  int64_t maskFrom;      ///< a block runs masked if at least this many lanes
+                         ///< wait for it
   int64_t now;           ///< steps run so far
   int64_t longestWait;   ///< maximum number of steps from a lane's arrival at a
                          ///< block up to and including the step that ran it
@@ -217,8 +218,8 @@ typedef enum BatchBlockChoice {
   BATCH_CHOICE_PROGRAM = 0, ///< the first one in program order
   BATCH_CHOICE_MOST = 1,    ///< the one with the most lanes
   BATCH_CHOICE_WORK = 2,    ///< the one with the lowest total cost so far
-  BATCH_CHOICE_LEARNED = 3, ///< the one that a learned table selects; if it
-                            ///< selects none, as for WORK
+  BATCH_CHOICE_LEARNED = 3, ///< the one that a learned table selects; if the
+                            ///< table selects none, the one for WORK
 } BatchBlockChoice;
 
 /// One unit of a program that runs single instances. Each unit reads and writes
@@ -232,9 +233,9 @@ typedef struct BatchUnit {
                 ///< instances are both more than one
   int64_t numInstances;
   int64_t maxRounds; ///< maximum number of rounds of an instance
-  int64_t *ends;     ///< for each instance: 0 for success, or the 1-based
-                     ///< number in the descriptor of the loop that took too
-                     ///< many rounds
+  int64_t *ends;     ///< for each instance: 0 for success, else the loop that
+                     ///< took too many rounds, as its 1-based position in the
+                     ///< descriptor's `loops`
   int64_t tasks;     ///< tasks that the unit counts as its own
   int64_t shares;    ///< tasks of which the unit ran a share; only the first
                      ///< unit's count is used

@@ -64,7 +64,7 @@ BatchStatus batchModelAdopt(const BatchObject *object, BatchModel **model);
 void batchModelFree(BatchModel *model);
 
 /** Returns the descriptor as JSON (docs/reference/abi.md). Valid as long as the
- * model. */
+ * model exists. */
 const char *batchModelDescriptor(const BatchModel *model);
 
 typedef enum BatchElementType {
@@ -81,7 +81,7 @@ typedef enum BatchElementType {
 } BatchElementType;
 
 /** A parameter, an argument, an output, or a field of a variant. Pointers are
- * valid as long as the model. */
+ * valid as long as the model exists. */
 typedef struct BatchField {
   const char *name;
   /** The type in words: "list of tensor<4xf32>". */
@@ -171,7 +171,7 @@ typedef struct BatchSession BatchSession;
 
 typedef struct BatchSessionOptions {
   int32_t threads;    /**< workers, including the calling thread */
-  int64_t lanes;      /**< number in lockstep; 0: one for each instance */
+  int64_t lanes;      /**< lanes in lockstep; 0: one for each instance */
   int64_t maxSteps;   /**< limit for an instance: rounds of loops and recursive
                          calls, or blocks in lockstep */
   int64_t stackDepth; /**< maximum depth of recursive calls in lockstep */
@@ -203,9 +203,10 @@ void batchSessionFree(BatchSession *session);
  * For lists, the first dimension counts the elements of all lists, one list
  * after another. offsets[0] then has one entry more than there are lists: the
  * position where each list begins, and the end of the last one. For lists of
- * lists, these are positions in offsets[1], which has positions of elements. If
- * all lists of an argument or field have the same length, `offsets` may be
- * null. The second dimension of `elements` is then that length.
+ * lists, offsets[0] has positions in offsets[1], and offsets[1] has positions
+ * of elements. If all lists of an argument or field have the same length,
+ * `offsets` may be null. The second dimension of `elements` is then that
+ * length.
  *
  * An index may have any integer type. A node is represented by its number,
  * BATCH_TYPE_I64. */
@@ -221,8 +222,8 @@ typedef struct BatchNodes {
   const int64_t *instances; /**< the first node of each instance, and the end of
                                the last one */
   const int32_t *variants;  /**< indexed by node */
-  /** fields[v][f]: field f of the nodes of variant v, in their order. Null for
-   * a variant without nodes or without fields. */
+  /** fields[v][f]: field f of the nodes of variant v, in the order of the
+   * nodes. fields[v] may be null if variant v has no nodes or no fields. */
   const BatchValues *const *fields;
 } BatchNodes;
 

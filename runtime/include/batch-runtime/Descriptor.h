@@ -257,7 +257,7 @@ struct Descriptor {
   bool separable = false;                 ///< several workers may inspect
   bool waits = false;                     ///< the inspector calls await()
   Policy policy = Policy::Depth;          ///< default of the object
-  StateMachine stateMachine;              ///< table of Policy::StateMachine
+  StateMachine stateMachine;              ///< for Policy::StateMachine
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
   /// Reason and location if the compiler could not generate batched code; else
   /// empty.

@@ -119,9 +119,10 @@ public:
   virtual bool isDone(DeviceStream stream = 0) = 0;
   virtual void synchronize(DeviceStream stream = 0) = 0;
   /// Waits until all work of the stream is done. Raises an Error if the kernel
-  /// makes no progress for longer than the watchdog allows. The time counts
-  /// from the last progress, at first from the start of the kernel. After this
-  /// error, the device is unusable until the process ends.
+  /// makes no progress for longer than the watchdog allows. The time is
+  /// measured from the last progress, or from the start of the kernel if there
+  /// is none yet. After this error, the device is unusable until the process
+  /// ends.
   void wait(const Watchdog &watchdog, DeviceStream stream = 0);
 
   virtual DeviceEvent createEvent() = 0;

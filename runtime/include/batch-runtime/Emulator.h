@@ -43,7 +43,7 @@ struct EmulatedLaunch {
   int64_t threads = 1; ///< threads of a block, at most 1024
   int64_t clusterBlocks = 1;
   int64_t sharedBytes = 0; ///< shared memory of each block
-  uint64_t seed = 0;       ///< seed of the order in which threads run
+  uint64_t seed = 0;       ///< seed for the order in which threads run
   /// Mean number of plain accesses until another thread runs; 0 means no limit.
   int64_t accessPeriod = 256;
   AccessCounts *counts = nullptr; ///< the launch adds to these counts; may be

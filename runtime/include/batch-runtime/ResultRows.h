@@ -17,8 +17,8 @@
 
 namespace batchrt {
 
-/// Returns the result cell of an instance without results: the cell of no node,
-/// of no task, or of an empty list.
+/// Returns the result cell of an instance without results: no node, no task, or
+/// an empty list.
 inline int64_t noValue(const Type &type) {
   return type.kind == Type::List ? 0 : -1;
 }

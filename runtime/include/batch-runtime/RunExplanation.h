@@ -75,8 +75,8 @@ private:
   std::vector<StepTime> batchList;
   std::vector<std::string> hintList;
   struct Task {
-    int64_t group;  ///< number of its group of tasks that read from each other;
-                    ///< -1: constant
+    int64_t group;  ///< number of the group of tasks that read each other's
+                    ///< results; -1: constant
     int64_t number; ///< number among all tasks
     TaskPicture::Task task;
   };

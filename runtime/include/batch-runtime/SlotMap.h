@@ -70,8 +70,9 @@ private:
     int64_t lastUse; ///< the last plan that wrote or kept it
     int32_t *slots;
   };
-  /// Scatters numbers. Without this, sequences of kept pages and of new pages
-  /// would begin in the same entries, and each search would visit all of them.
+  /// Scatters page numbers. Otherwise, sequences of kept pages and of new pages
+  /// would begin in the same entries, and each search would visit all these
+  /// pages.
   static size_t hash(int64_t number) {
     return static_cast<uint64_t>(number) * 0x9e3779b97f4a7c15 >> 32;
   }

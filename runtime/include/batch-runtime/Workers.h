@@ -65,9 +65,9 @@ public:
   /// microseconds, without waits at barriers. The mean is over the workers that
   /// run the job.
   double runTimed(void (*job)(void *, int), void *argument, bool shared = true);
-  /// Calls `body(part)` for the parts 0 ... parts-1 and waits for all: worker w
-  /// runs parts w, w + size(), .... If several parts throw, the exception of
-  /// the first one is rethrown. A single part runs on the calling thread.
+  /// Calls `body(part)` for the parts 0 ... parts-1 and waits for all. Worker w
+  /// runs parts w, w + size(), and so on. If several parts throw, the exception
+  /// of the first one is rethrown. A single part runs on the calling thread.
   template <class Body>
   void forEachPart(int64_t parts, const Body &body);
   /// Waits at a barrier of all workers; writes before it are visible to all

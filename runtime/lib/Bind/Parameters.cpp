@@ -113,7 +113,7 @@ private:
         if (names.size() < 200)
           names += (names.empty() ? "" : ", ") + name;
       raise("parameter '", parameter.name, "' of shape ",
-            shapeName(parameter.shape), " is missing in '", file->path(),
+            shapeName(parameter.shape), " is missing from '", file->path(),
             "'; the file contains ", names.empty() ? "no tensors" : names);
     }
     bool fits = view->shape.size() == parameter.shape.size();
@@ -136,7 +136,7 @@ private:
       if (!convertElements(view->type, view->data, parameter.dtype,
                            loaded.owned.data(), view->count()))
         raise("parameter '", parameter.name, "' has values in '", file->path(),
-              "' that do not fit ", typeName(parameter.dtype));
+              "' that do not fit in ", typeName(parameter.dtype));
       loaded.data = loaded.owned.data();
     }
     return loaded;
@@ -189,8 +189,8 @@ ElementOrder findElements(const PackingInfo &packing, int64_t columns) {
 }
 
 /// Packs columns `begin` to `end` of B into panels of `width`:
-/// P[p][k][j] = B[k][p * width + j], group after group. `data` has only these
-/// columns.
+/// P[p][k][j] = B[k][p * width + j], group after group. `data` contains only
+/// these columns.
 template <class T>
 void packPanels(const PackingInfo &packing, int64_t begin, int64_t end,
                 const char *data, char *target) {

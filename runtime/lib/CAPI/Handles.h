@@ -23,7 +23,7 @@
 
 namespace batchrt {
 
-/// Error for arguments of the caller that do not fit the model.
+/// Reports that the caller's arguments do not fit the model.
 class Invalid : public Error {
 public:
   using Error::Error;
@@ -77,7 +77,7 @@ public:
   std::vector<BatchField> parameters, arguments, outputs;
   /// For each output: the number of its result, or -1 if the output is ragged.
   std::vector<int> dense;
-  std::vector<std::vector<BatchField>> variants; ///< indexed by number
+  std::vector<std::vector<BatchField>> variants; ///< indexed by variant
 
 private:
   BatchField describeField(const Field &field);

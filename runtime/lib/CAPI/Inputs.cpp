@@ -216,8 +216,8 @@ int64_t ValueReader::node(int64_t number, const NodeUse &use) {
   const Variant &variant =
       *inputs.descriptor.variantByNumber(forest.variants[number]);
   if (variant.adt != inner.adt)
-    raiseInvalid(what, ": node ", number, " is a ",
-                 inputs.descriptor.adts[variant.adt].name, ", expected a ",
+    raiseInvalid(what, ": node ", number, " is of ADT ",
+                 inputs.descriptor.adts[variant.adt].name, ", expected ADT ",
                  inputs.descriptor.adts[inner.adt].name);
   if (use.parent < 0) {
     inputs.isRoot[number] = 1;
@@ -411,7 +411,7 @@ int64_t InputReading::countParts(const Type &type, int64_t cell,
   if (type.kind != Type::List)
     return type.kind == Type::Adt && type.adt == adt;
   int64_t parts = 0;
-  // The recursion is as deep as the type, not as the data.
+  // The depth of the recursion depends on the type, not on the data.
   for (int64_t i = 0; type.holdsNodes() && i < listLength(cell); ++i)
     parts +=
         countParts(type.element(), forest.listPool[listFirst(cell) + i], adt);

@@ -55,8 +55,8 @@ private:
   int64_t inside = 0;           ///< number of instances in the stream
   int64_t count = 0;            ///< number of instances that have entered the
                                 ///< stream
-  /// Failure of an instance that ended after the instances that the last take
-  /// returned. The next take raises it.
+  /// Failure that ended the last take() after it had taken other instances. The
+  /// next take() raises it.
   std::string failure;
   std::string end; ///< reason why the run ended
   Cancellation cancellation;
@@ -153,9 +153,9 @@ void BatchStream::put(const BatchInputs &inputs) {
     raiseInvalid("the number of instances ", more,
                  " is out of range; expected 0 to 2147483647");
   if (more > available())
-    raiseInvalid("the stream has space for ", available(),
-                 " instances, not for ", more,
-                 "; take results first, or put fewer instances");
+    raiseInvalid("the stream has space for ", available(), " instances, but ",
+                 more,
+                 " were given; take results first, or put fewer instances");
   if (more == 0)
     return;
   if (inputs.nodes || (!inputs.arguments && !session.model->arguments.empty()))

@@ -82,8 +82,8 @@ void CudaDriver::fail(CUresult result, const std::string &doing) const {
           "); wait for it, choose another with CUDA_VISIBLE_DEVICES, or ",
           otherDevices);
   case CUDA_ERROR_ILLEGAL_ADDRESS:
-    raise("the GPU kernel accessed an invalid address, detected while ", doing,
-          " (", error,
+    raise("the GPU kernel accessed an invalid address, as detected while ",
+          doing, " (", error,
           "); run with --device=emulator to find the access; this process can "
           "no longer use the GPU");
   case CUDA_ERROR_HARDWARE_STACK_ERROR:
@@ -92,7 +92,7 @@ void CudaDriver::fail(CUresult result, const std::string &doing) const {
   case CUDA_ERROR_INVALID_ADDRESS_SPACE:
   case CUDA_ERROR_INVALID_PC:
   case CUDA_ERROR_LAUNCH_FAILED:
-    raise("the GPU kernel failed, detected while ", doing, " (", error,
+    raise("the GPU kernel failed, as detected while ", doing, " (", error,
           "); run with --device=emulator to find the cause; this process can "
           "no longer use the GPU");
   case CUDA_ERROR_LAUNCH_TIMEOUT:

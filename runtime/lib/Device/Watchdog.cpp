@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each block writes its progress to the control words: at every step that it
-// begins, and at every barrier of all blocks that it reaches. A block that
-// waits too long at such a barrier reports this, and all blocks exit the
-// kernel. Other waits in a kernel cannot check a clock, because threads of a
-// block and blocks of a cluster wait in hardware. In these cases, the host
-// gives up if no word changes for too long.
+// Each block writes its progress to the control words when it begins a step and
+// when it reaches a barrier of all blocks. A block that waits too long at such
+// a barrier reports this, and all blocks exit the kernel. Other waits in a
+// kernel cannot check a clock, because threads of a block and blocks of a
+// cluster wait in hardware. In these cases, the host gives up if no word
+// changes for too long.
 //
 //===----------------------------------------------------------------------===//
 
@@ -246,7 +246,7 @@ int64_t batchrt::lastProgress(const std::vector<BatchPlan> &plans,
   return last;
 }
 
-/// Returns "2.5" for a progress with the halves 2 and 5, or "2" if the low half
+/// Returns "2.5" for progress with the halves 2 and 5, or "2" if the low half
 /// is anyLow.
 static std::string write(int64_t progress) {
   std::string high = std::to_string(highOf(progress));

@@ -50,7 +50,7 @@ private:
 };
 } // namespace
 
-/// Describes the kernel of the task that a block began last, and the kernel's
+/// Describes the kernel of the task that a block last began, and the kernel's
 /// loop.
 std::string DeviceInstances::describe(int64_t progress) const {
   const std::vector<KernelInfo> &kernels = descriptor().kernels;

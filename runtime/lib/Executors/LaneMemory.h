@@ -78,8 +78,8 @@ public:
   const std::vector<DeviceRegion> &deviceRegions() const { return parts; }
   /// Returns the offset of the context.
   size_t context() const { return contextAt; }
-  /// Writes all data that is copied in. `host` has the arguments; `packings` is
-  /// the address of the list of packed parameters.
+  /// Writes all data that is copied in. `host` contains the arguments;
+  /// `packings` is the address of the list of packed parameters.
   void write(const BatchContext &host, uint64_t packings, char *staging,
              uint64_t address) const;
   /// Copies the results of successful instances to `host`.

@@ -125,7 +125,8 @@ std::string Lockstep::describeEnd(int64_t instance) const {
                   optionName(options.names, "stack-depth", "N"));
   case BATCH_LANE_TOO_MANY_STEPS:
     return concat("exceeded the limit of ", options.maxSteps,
-                  " blocks, the last one ", block, "; allow more with ",
+                  " blocks, the last of which was ", block,
+                  "; allow more with ",
                   optionName(options.names, "max-steps", "N"),
                   ", or write the results of the other instances with ",
                   optionName(options.names, "partial-results"));

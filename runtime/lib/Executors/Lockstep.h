@@ -81,7 +81,7 @@ private:
   int64_t numInstances = 0;
   LaneMemory memory; ///< of the host's workers
   Buffer buffer;
-  bool written = false; ///< true if `buffer` has the persistent contents
+  bool written = false; ///< true if the persistent contents are in `buffer`
   const LaneMemory *outcome = nullptr;
   char *outcomeAt = nullptr;
   std::vector<Buffer> results;

@@ -106,7 +106,7 @@ InputTensors::rows(const Type &type, const std::string &name, bool list) {
                          view->data + i * elements * byteSize(view->type),
                          type.dtype, dense.data(), elements))
       raise("tensor '", name, "' of '", file->path(),
-            "' has values that do not fit ", typeName(type.dtype));
+            "' has values that do not fit in ", typeName(type.dtype));
     addRow(type, dense.data());
   }
   return target.known[(list ? "*" : "=") + name] = {first, count};

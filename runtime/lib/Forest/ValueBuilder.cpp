@@ -58,7 +58,7 @@ int64_t ValueBuilder::countParts(const Type &type, int64_t cell,
   if (!type.element().holdsNodes())
     return 0;
   int64_t parts = 0;
-  // The recursion is as deep as the type, not as the data.
+  // The depth of the recursion depends on the type, not on the data.
   for (int64_t i = 0; i < listLength(cell); ++i)
     parts += countParts(type.element(), lists[listFirst(cell) + i], adt);
   return parts;
@@ -102,9 +102,9 @@ int64_t ValueBuilder::resolve(int64_t number) const {
           scope.size() == 1 ? " node" : " nodes", ", numbered from 0");
   int64_t target = scope[reference.index];
   if (nodes[target].variant->adt != reference.adt)
-    raise(reference.where, "{\"ref\": ", reference.index, "} is a ",
-          descriptor.adts[nodes[target].variant->adt].name,
-          ", expected a value of ADT ", descriptor.adts[reference.adt].name);
+    raise(reference.where, "{\"ref\": ", reference.index, "} is of ADT ",
+          descriptor.adts[nodes[target].variant->adt].name, ", expected ADT ",
+          descriptor.adts[reference.adt].name);
   return target;
 }
 
@@ -114,7 +114,7 @@ void ValueBuilder::collectNodes(const Type &type, int64_t cell,
     out.push_back(cell);
   if (type.kind != Type::List || !type.holdsNodes())
     return;
-  // The recursion is as deep as the type, not as the data.
+  // The depth of the recursion depends on the type, not on the data.
   for (int64_t i = 0; i < listLength(cell); ++i)
     collectNodes(type.element(), lists[listFirst(cell) + i], out);
 }
@@ -135,7 +135,7 @@ void ValueBuilder::reportCycle(int64_t node) const {
   }
   names += " -> " + std::to_string(nodes[node].inScope);
   raise("nodes ", names,
-        " form a cycle (numbered from 0 in \"nodes\"); ADT values must be "
+        " (numbered from 0 in \"nodes\") form a cycle; ADT values must be "
         "acyclic");
 }
 

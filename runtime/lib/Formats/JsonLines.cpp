@@ -190,7 +190,7 @@ private:
   ValueBuilder &builder;
   InputTensors &tensors;
   Vocabulary &words;
-  std::vector<int64_t> given; ///< 1 for an argument that has its value
+  std::vector<int64_t> given; ///< 1 for an argument that already has a value
   std::vector<int64_t> results;
   std::vector<Frame> frames;
   std::vector<int64_t> values;
@@ -295,11 +295,11 @@ void InstanceParser::pushTensor(const Type &type) {
   push(sourceHandle(type.source, row));
 }
 
-/// Returns "'leaf' has 1 field", for errors.
+/// Returns "expected 1 field for 'leaf'", for errors.
 static std::string describeFields(const Variant &variant) {
   const size_t count = variant.fields.size();
-  return concat("'", variant.name, "' has ", count,
-                count == 1 ? " field" : " fields");
+  return concat("expected ", count, count == 1 ? " field" : " fields", " for '",
+                variant.name, "'");
 }
 
 /// Returns the type of the value that begins here. Raises an error if no value
@@ -355,7 +355,7 @@ void InstanceParser::push(int64_t cell) {
 }
 
 /// Handles an integer. If it is too large for an int64_t (`tooLarge`), `value`
-/// has the bits of a uint64_t.
+/// contains the bits of a uint64_t.
 void InstanceParser::integer(int64_t value, bool tooLarge) {
   Frame &frame = frames.back();
   auto large = static_cast<uint64_t>(value);

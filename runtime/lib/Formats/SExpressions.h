@@ -14,12 +14,13 @@ namespace batchrt {
 
 /// Reads trees such as `(3 (2 It) (4 (2 's) (3 good)))` one after another.
 ///
-/// A bracket with a word becomes the variant of the ADT with one index field,
-/// or with two of them, where the first stores the label. A bracket with k
-/// brackets becomes the variant with k fields of the ADT, or else the variant
-/// with one list of the ADT. A variant with an additional index field stores
-/// the label there. A numeric label is stored as its value. Other labels are
-/// numbered in the order of first appearance, separately from words.
+/// A bracket that contains a word becomes the variant of the ADT with one index
+/// field, or with two index fields, the first of which stores the label. A
+/// bracket that contains k brackets becomes the variant with k fields of the
+/// ADT, or else the variant with one list of the ADT. A variant with an
+/// additional index field stores the label there. A numeric label is stored as
+/// its value. Other labels are numbered in the order of first appearance,
+/// separately from words.
 class TreeReader {
 public:
   /// Raises an error if the ADT has none of these variants. `text` begins at

@@ -66,8 +66,8 @@ void ArenaRanges::grow() {
     }
   }
   // growNodes() and growList() set the new addresses in the first part's
-  // context. They also set that context's capacities to those of the whole
-  // arrays, which the part must not use.
+  // context. They also set its capacities to those of the whole arrays, so
+  // restore the capacities of the part's own ranges.
   const int64_t nodes = first.nodeCapacity, entries = first.listCapacity;
   try {
     batch.growNodes(endNodes);

@@ -37,8 +37,8 @@ public:
   /// Returns the number of recorded tasks that have not run, either of deferred
   /// kernels or of all other kernels.
   int64_t numTasks(bool deferred) const;
-  /// Makes visible to plans only the tasks that numTasks(deferred) counts,
-  /// until hideTasks().
+  /// Until hideTasks(), plans see only the tasks that numTasks(deferred)
+  /// counts.
   void showTasks(bool deferred);
   void hideTasks();
   /// Ends a flush: the tasks of kernels that are not deferred have run.

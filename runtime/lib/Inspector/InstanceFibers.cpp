@@ -120,7 +120,7 @@ void InstanceFibers::fail(int64_t instance) {
   at(instance).hasFailed = true;
   if (!part.owner.descriptor().separable) {
     part.known.forgetBegun();
-    hasStored = true; // other instances may begin the calls that it had begun
+    hasStored = true; // other instances may begin the calls that this one began
   }
 }
 
@@ -239,7 +239,7 @@ bool InstanceFibers::fork(BatchBranch code, int64_t *frame, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     int64_t &branches = at(self.instance).branches;
     const int64_t most = part.owner.options.maxFibers;
-    const bool isLast = i + 1 == count; // needs no fiber
+    const bool isLast = i + 1 == count; // the last branch needs no fiber
     if (!isLast && branches >= most && join.left > 0)
       waitUntil(join.left - 1);
     if (isLast || branches >= most) {

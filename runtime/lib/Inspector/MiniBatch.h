@@ -40,7 +40,7 @@ void addTrace(std::vector<StepTime> &times, const UnitTrace &trace,
               std::chrono::steady_clock::time_point end);
 
 /// Place where a worker continues after it leaves compiled code and abandons
-/// its frames.
+/// the frames of that code.
 struct alignas(64) WorkerExit {
   std::jmp_buf place;
 };
@@ -89,7 +89,7 @@ struct alignas(64) Part : BatchContext {
   /// Runs `body(argument)` in a fiber, on a borrowed stack. After an error, the
   /// body may leave the fiber without returning.
   void run(void (*body)(void *), void *argument);
-  /// Sets the fiber and the stack that compiled code runs on from now on.
+  /// Sets the fiber on which compiled code now runs, and its stack.
   void enter(Fiber &fiber, const FiberStack &stack) {
     running = &fiber;
     stackLimit = stack.limit();

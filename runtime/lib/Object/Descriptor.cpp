@@ -359,7 +359,8 @@ Descriptor::Descriptor(const char *text) {
 
 static void checkRange(int64_t index, size_t size, const char *what) {
   if (index < 0 || index >= static_cast<int64_t>(size))
-    raise("the descriptor names ", what, " ", index, ", but there are ", size);
+    raise("the descriptor refers to ", what, " ", index,
+          ", but there are only ", size);
 }
 
 void Descriptor::check() const {
@@ -396,7 +397,7 @@ int64_t PackingInfo::groups() const {
   return extents.empty() ? 1 : elements / (n * k);
 }
 
-/// Checks that `order` has each dimension of a packing once, with the
+/// Checks that `order` contains each dimension of a packing once, with the
 /// dimensions of n last and those of k before them.
 static void checkOrder(const PackingInfo &packing) {
   std::set<int> dims(packing.order.begin(), packing.order.end());
@@ -462,7 +463,7 @@ void Descriptor::checkTable(const TableInfo &table) const {
   checkRange(table.group, groups, "group");
   if (table.block < 1 || (table.block & (table.block - 1)) != 0)
     raise("the descriptor has blocks of ", table.block, " slots in table '",
-          table.name, "', which is not a power of two");
+          table.name, "'; expected a power of two");
   if (table.nextTo >= 0) {
     checkRange(table.nextTo, tables.size(), "table");
     const TableInfo &owner = tables[table.nextTo];

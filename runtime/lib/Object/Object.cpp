@@ -45,8 +45,8 @@ static void checkArchitecture(const std::string &path) {
   if (ownArchitecture != EM_NONE && header.e_machine != ownArchitecture)
     raise("'", path, "' was compiled for ", architectureName(header.e_machine),
           ", but this machine is ", architectureName(ownArchitecture),
-          "; run it there, or compile the model for this machine "
-          "(batch-compile without --target)");
+          "; run it on a host of that architecture, or compile the model "
+          "for this machine (batch-compile without --target)");
 }
 
 /// Reports the reason why an object cannot be loaded.
@@ -61,7 +61,7 @@ static void checkArchitecture(const std::string &path) {
     if (why.find(checked.symbol) != std::string::npos)
       raise("'", path, "' was compiled with --sanitize=", checked.option,
             ", but this program was built without ", checked.sanitizer,
-            "; run the object with a batch-run of the CMake preset '",
+            "; run the object with a batch-run built with the CMake preset '",
             checked.preset, "', or compile the model without --sanitize");
   raise("cannot load '", path, "': ", why);
 }

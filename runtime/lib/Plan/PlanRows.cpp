@@ -21,8 +21,8 @@ using namespace batchrt;
 
 static constexpr int32_t kLiveOut = HeldRows::liveOut;
 
-/// Returns true if a result is an operand in the same table with a slice
-/// inserted.
+/// Returns true if a result is an operand with a slice inserted, and both are
+/// in one table.
 static bool isInserted(const KernelInfo &kernel, const ResultInfo &result) {
   return result.inPlace >= 0 &&
          kernel.operands[result.inPlace].table == result.table &&
@@ -281,9 +281,9 @@ void PlanRows::placeInserts(const TaskOrder &order, Tables &tables) {
     });
 }
 
-/// Sorts the tasks of each step by the last epoch that reads their rows in the
-/// step's first group whose rows are freed. The sort is stable. It takes linear
-/// time unless few tasks have many different epochs.
+/// Sorts the tasks of each step by the last epoch that reads their rows.
+/// Considers only the step's first group whose rows are freed. The sort is
+/// stable. It takes linear time unless few tasks have many different epochs.
 void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
                               int64_t number) {
   TaskOrder::Part &part = order.part(number);

@@ -73,7 +73,7 @@ Difference batchrt::compareOutputs(const std::vector<Output> &outputs,
       int64_t rowsA = a.offsets[i + 1] - a.offsets[i];
       int64_t rowsB = b.offsets[i + 1] - b.offsets[i];
       if (rowsA != rowsB) {
-        problem = concat(rowsA, " rows, expected ", rowsB);
+        problem = concat("number of rows: ", rowsA, ", expected ", rowsB);
         difference.largestError = INFINITY;
       }
       for (int64_t e = 0; e < rowsA * width && rowsA == rowsB; ++e) {

@@ -227,8 +227,9 @@ void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels,
   planBegins[numPlans] = runOrder.size();
 }
 
-/// Merges the steps of a kernel, which are ordered by depth in the parts of a
-/// plan. Numbers the kernel's tasks from `begin` on, and returns their end.
+/// Merges a kernel's steps from the parts of a plan, each of which orders them
+/// by depth. Numbers the kernel's tasks from `begin` on, and returns the number
+/// after the last one.
 int64_t DepthScheduler::joinKernel(bool constant, int64_t kernel, int64_t plan,
                                    int64_t begin,
                                    const DepthSorter *const *parts,
@@ -247,8 +248,8 @@ int64_t DepthScheduler::joinKernel(bool constant, int64_t kernel, int64_t plan,
     }
     return begin;
   }
-  // A part has a place for each of its steps so far, so the number of its
-  // places is the index of its next step.
+  // Each merged step of a part has a place, so the number of places is the
+  // index of the part's next step.
   auto next = [&](int64_t part) -> const DepthStep * {
     size_t step = placesOf[part].size();
     return static_cast<int64_t>(step) < parts[part]->kernelSteps(kernel + 1)

@@ -42,8 +42,8 @@ void FrontierPlan::findNodes() {
   nodes.resize(size);
   independent.assign(tasks->numTypes, 0);
   consumers.resize(tasks->operands.size());
-  // Counts are stored one entry later, so `consumerBegin` has the beginnings
-  // once `consumers` is filled in.
+  // Counts are stored one entry later, so `consumerBegin` contains the
+  // beginnings once `consumers` is filled in.
   consumerBegin.assign(size + 2, 0);
   int32_t *next = consumerBegin.data() + 1;
   for (int32_t o = 0, end = begin[size]; o < end; ++o)
@@ -258,8 +258,8 @@ void Frontier::makeReady(int32_t task) {
     ++chainReady[plan->chainBegin[type] + plan->chain[task]];
 }
 
-/// Counts a task that became ready, and the tasks that now wait only for its
-/// type.
+/// Counts a task that became ready, and the tasks that now wait only for ready
+/// tasks of its type.
 inline void Frontier::addUrgency(int32_t task) {
   const int32_t *consumers = plan->consumers.data();
   FrontierPlan::Node *const all = nodes.data();
@@ -277,8 +277,9 @@ inline void Frontier::addUrgency(int32_t task) {
   }
 }
 
-/// Checks a task whose operands have all run or are ready, after an operand of
-/// a type has run. The remaining operands may now all have the same type.
+/// Checks a task after one of its operands, of type `type`, has run. The other
+/// operands have run or are ready; those that are ready may now all have the
+/// same type.
 inline void Frontier::checkSuccessor(int32_t task, int32_t type) {
   const uint64_t waitsFor = urgencyNodes[task].waitsFor;
   const uint32_t count = nodes[task].pending;

@@ -40,7 +40,7 @@ private:
 } // namespace
 
 /// Finds the types worth trying as the next batch. If a type satisfies the
-/// sufficient condition, tries only this type, because no other type can be
+/// sufficient condition, finds only this type, because no other type can be
 /// better.
 static void findChoices(const Frontier &frontier, std::vector<int32_t> &types) {
   types.clear();

@@ -280,16 +280,17 @@ private:
       if (!readType(words[i], state))
         return false;
       if (std::count(state.begin(), state.end(), state.back()) > 1)
-        return fail("kernel " + words[i] + " is ready twice");
+        return fail("kernel " + words[i] + " is listed twice");
     }
     if (isAscending(kind) && !std::is_sorted(state.begin(), state.end()))
-      return fail("kernels are not in the order of their numbers");
+      return fail("the kernels are not in the order of their numbers");
     if ((namesOne(kind) && !readType(words[ready], others)) ||
         !readType(words.back(), others))
       return false;
     for (uint16_t type : others)
       if (std::find(state.begin(), state.end(), type) == state.end())
-        return fail("kernel " + std::to_string(type) + " is not ready");
+        return fail("kernel " + std::to_string(type) +
+                    " is not one of the ready kernels");
     if (namesOne(kind))
       state.push_back(others.front());
     if (kind == Encoding::Share) {

@@ -35,9 +35,9 @@ void Trimmer::run(const FrontierPlan &plan, Schedule &schedule) {
   for (int32_t b = static_cast<int32_t>(schedule.batches.size()); b-- > 0;) {
     if (dueCounts[b] == 0)
       continue;
-    // The batch runs all tasks whose readers run later. These include the tasks
-    // that are due, because their readers are due later and have run in this
-    // sweep.
+    // The batch runs all tasks of its type whose readers are all in later
+    // batches. These include the tasks that are due in this batch: their
+    // readers are due in later batches, which this sweep has visited.
     const int32_t type = schedule.batches[b].type, begin = next[type];
     kept.push_back({type, begin, ran[type] - begin});
     for (int32_t i = ran[type]; i-- > begin;) {

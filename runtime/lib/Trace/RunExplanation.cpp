@@ -282,7 +282,7 @@ void RunExplanation::findHints() {
       2 * single->second > block.batches)
     hintList.push_back(concat(
         single->second, " of the ", block.batches, " batches of ", block.name,
-        ", which takes the most time, have only one of the ", unit(),
+        ", which takes the most time, contain only one of the ", unit(),
         "; the others have finished or are elsewhere in the program"));
   else if (block.fitsCapacity && 4 * block.tasks < block.capacity)
     hintList.push_back(concat("fewer than a quarter of the ", unit(),

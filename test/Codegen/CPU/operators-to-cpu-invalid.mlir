@@ -134,7 +134,7 @@ uprog.operator @computed.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #u
 // The result of an insert must be a result of the operator.
 uprog.operator @inner.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x2xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
-  // expected-error @+1 {{is not a result of the operator}}
+  // expected-error @+1 {{inserts into rows that the operator does not return; yield the result of the last insert}}
   %y = uprog.insert %r into %x [1] sizes [2] strides [1] : tensor<?x2xf32> into tensor<?x4xf32>
   %z = math.exp %y : tensor<?x4xf32>
   uprog.yield %z : tensor<?x4xf32>

@@ -5,7 +5,7 @@
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // The last rows of a batch form a smaller tile of static size, which is selected
-// once. Neither tiles nor rows test bounds. Columns past the end are in the
+// once. No tile or row tests bounds. Columns past the end are in the
 // padding of rows.
 // CHECK-LABEL: func.func private @batch.tiles.v2.
 // CHECK-NOT:     arith.cmpi

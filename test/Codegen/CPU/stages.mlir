@@ -106,9 +106,9 @@ uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32> {uprog.operand = #upro
 #n1 = affine_map<(r, n) -> (r, n)>
 #r1 = affine_map<(r, n) -> (r)>
 
-// Some reductions, such as the position of the largest element, are not one
-// combination of lanes. They run element by element, after the stage that they
-// read.
+// Some reductions, such as the position of the first positive element, are not
+// a simple combination of lanes. They run element by element, after the stage
+// that they read.
 // CHECK-LABEL: func.func private @first.rows.stage0
 // CHECK:         call @batch.tiles
 // CHECK:       func.func private @first.rows.stage1

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
 
-// An index between both ends of an inserted piece reads the piece, counted from
-// its beginning. Other indices read the tensor around it.
+// An index within an inserted piece reads the piece, at a position relative to
+// its beginning. Other indices read the tensor around the piece.
 // CHECK-LABEL: func.func private @inserted.rows.stage0(
 // CHECK-DAG:     %[[BEFORE:.*]] = arith.constant 31 : i64
 // CHECK-DAG:     %[[END:.*]] = arith.constant 48 : i64
@@ -87,8 +87,8 @@ uprog.operator @expanded.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #
 
 // -----
 
-// The addresses of the rows of each result, %e and %c, are loaded once for any
-// number of pieces of a view.
+// The addresses of the rows of each result, %e and %c, are loaded once,
+// however many pieces the view has.
 // CHECK-LABEL:   func.func private @again.rows.stage1(
 // CHECK-SAME:      %[[STEP:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr
 // CHECK:           %[[RESULTS:.*]] = arith.constant 24 : i64

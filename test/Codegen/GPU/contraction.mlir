@@ -20,9 +20,9 @@
 // CHECK:      uprog.operator @cell.rows
 // CHECK-SAME:   uprog.code = #uprog.code<stages = 1, task_scratch = 0>
 
-// A block's columns of tiles depend only on the number of blocks. Blocks beyond the
-// number of tiles have the columns of other blocks, and share the rows with them.
-// The code computes all of this before it waits for rows.
+// The columns of tiles that a block computes depend only on the number of blocks. If
+// there are more blocks than tiles, several blocks compute the same columns and share
+// the rows. The code computes all of this before it waits for rows.
 // TILES-LABEL: func.func private @cell.rows.stage0(
 // TILES-SAME:    %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[ARG2:.*]]: i64, %[[ARG3:.*]]: i64)
 // TILES:         %[[ADDRESS2:.*]] = llvm.inttoptr %[[ARG2]]

@@ -33,9 +33,9 @@
 // BF16:              llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xi32>, !llvm.ptr<3>
 // CHECK:             gpu.barrier
 
-// Tiles have 16 rows and 8 columns, even those of a single row. A lane loads column `group`
-// and rows `group` and `group + 8`. The last row replaces missing rows. The sums of the lane
-// are those of these rows and of columns 2 * member and 2 * member + 1.
+// Tiles have 16 rows and 8 columns, even for a single row. A lane loads column `group`
+// and rows `group` and `group + 8`. The last row replaces missing rows. The lane's sums are
+// for these rows, and for columns 2 * member and 2 * member + 1.
 // CHECK:             scf.for %[[ITEM:.*]] = %{{.*}} to %{{.*}} step %c8_i32
 // CHECK:               arith.muli %{{.*}}, %c16_i32
 // CHECK:               %[[GROUP:.*]] = arith.divui %[[LANE]], %c4_i32
@@ -59,8 +59,8 @@
 // TF32-COUNT-4:          nvvm.convert.float.to.tf32
 // BF16-COUNT-2:          llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // BF16-COUNT-4:          nvvm.convert.f32x2.to.bf16x2
-// One instruction takes the first half of a lane's k, and another one the second
-// half.
+// One instruction takes the first half of a lane's elements along k, and another
+// one takes the second half.
 // CHECK:                 %[[A0:.*]] = vector.extract %[[UPPER]][0]
 // CHECK-NEXT:            %[[A1:.*]] = vector.extract %[[UNDER]][0]
 // CHECK-NEXT:            %[[A2:.*]] = vector.extract %[[UPPER]][1]
@@ -84,8 +84,8 @@
 // registers run out.
 // CHECK-NEXT:          } {loop_annotation = #loop_annotation}
 
-// Four sums are stored in the block's memory. After a barrier, a lane has one
-// element.
+// Four sums are stored in the block's memory. After a barrier, a lane loads
+// one sum.
 // CHECK:               %[[TOP:.*]] = arith.muli %[[GROUP]], %c8_i32
 // CHECK-NEXT:          %[[EVEN:.*]] = arith.muli %[[MEMBER]], %c2_i32
 // CHECK-NEXT:          arith.addi %[[TOP]], %[[EVEN]]
@@ -141,7 +141,7 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 // CHECK:         scf.for %[[ITEM:.*]] = %{{.*}} step %c8_i32
 // CHECK-NEXT:      arith.divui %[[ITEM]], %c4_i32
 // CHECK-NEXT:      arith.remui %[[ITEM]], %c4_i32
-// One step of bf16 takes all of k.
+// In bf16, one step takes all elements along k.
 // TF32:            scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
 // CHECK-COUNT-2:     nvvm.mma.sync
 // CHECK-NOT:     nvvm.mma.sync

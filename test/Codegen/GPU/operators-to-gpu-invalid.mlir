@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu --split-input-file --verify-diagnostics
 
-// All targets reject the same contents of operators.
+// All targets reject the same ops in operators.
 uprog.operator @loop.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

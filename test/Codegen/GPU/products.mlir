@@ -46,7 +46,7 @@ uprog.operator @shares.rows(%n: index, %x: tensor<?x1100xf32> {uprog.operand = #
 
 // Four rows of 3000 elements exceed 24 KiB, so they take two rounds: 1536 elements, then
 // 1464. Rows of the second round overwrite the rows of the first round after all warps have
-// used these.
+// used them.
 // CHECK-LABEL: func.func private @rounds.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         nvvm.cp.async.shared.global
@@ -111,8 +111,8 @@ uprog.operator @children.rows(%n: index,
   uprog.yield %sum : tensor<?x64xf32>
 }
 
-// A computed row is not copied: a thread loads it, four numbers for each of four
-// vectors, and stores it.
+// A computed row is not copied: for each of four vectors, a thread loads four
+// operands, and stores the result.
 // CHECK-LABEL: func.func private @computed.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         scf.for %{{.*}} step %c1024_i32

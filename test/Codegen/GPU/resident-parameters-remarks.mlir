@@ -5,8 +5,8 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Two blocks keep four tiles of 1024 bytes, next to 1024 bytes of sums and four rows of
-// 128 bytes. A matrix that two operators read is stored once.
+// Each of two blocks keeps two tiles of 1024 bytes, next to 1024 bytes of sums and four
+// rows of 128 bytes. A matrix that two operators read is stored once.
 // CHECK: Parameters {{.*}}"parameters of @one that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: Parameters {{.*}}"parameters of @two that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: [Passed] Parameters {{.*}}"2048 of 2048 bytes of parameters stay in the 3520 bytes of a block's shared memory"

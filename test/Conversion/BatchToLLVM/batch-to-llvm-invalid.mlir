@@ -62,7 +62,7 @@ func.func @main(%t: !rec.adt<@Tree>) attributes {batch.entry} {
   return
 }
 func.func @main.inspect(%t: !rec.adt<@Tree>) attributes {batch.inspector} {
-  // expected-error @+1 {{function @visit is looked up here, but no batch.traverse runs it}}
+  // expected-error @+1 {{results of function @visit are looked up here, but no batch.traverse runs it}}
   batch.lookup @visit(%t) : (!rec.adt<@Tree>) -> ()
   return
 }

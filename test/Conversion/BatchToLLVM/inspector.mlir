@@ -133,8 +133,8 @@ func.func @main.inspect(%t: !rec.adt<@Tree>, %word: index)
   return %s : !batch.handle
 }
 
-// A traversal runs a function on the instance's nodes of the function's ADT, and stores
-// the results. The inspector looks them up by node.
+// A traversal runs a function on those nodes of the instance that have the function's
+// ADT, and stores the results. The inspector looks up a result by its node.
 // CHECK-LABEL: func.func private @main.traverse
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[FIRST:.*]]: i64, %[[END:.*]]: i64)
 // CHECK:         scf.for %[[NODE:.*]] = %[[FIRST]] to %[[END]] step %{{.*}} {

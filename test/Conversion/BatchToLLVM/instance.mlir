@@ -164,7 +164,7 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 // CHECK-NOT:     arith.cmpi
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i16
 
-// An element of a parameter with any number of rows is in a row of its source.
+// If a parameter may have any number of rows, an element is read from a row of the source.
 // CHECK:         %[[ROW:.*]] = arith.index_cast %[[I]] : index to i64
 // CHECK:         %[[OUTSIDE:.*]] = arith.cmpi uge, %[[ROW]], %{{.*}} : i64
 // CHECK-NEXT:    scf.if %[[OUTSIDE]] {

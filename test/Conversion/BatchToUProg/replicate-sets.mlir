@@ -24,7 +24,7 @@ uprog.operator @g.rows of @g(
   %c = tensor.empty(%n) : tensor<?xi1>
   uprog.yield %x, %c : tensor<?x4xf32>, tensor<?xi1>
 }
-// Steps have the address of each row that a task reads or writes.
+// A step contains the address of each row that a task reads or writes.
 // CHECK:       batch.kernel @f(%{{.*}}: tensor<4xf32> {batch.read = #batch.read<kind = rows>}) -> (tensor<4xf32> {batch.row_list})
 
 // CHECK:       uprog.program @main.instance.set(%[[FIRST:.*]]: index, %[[COUNT:.*]]: index) level(device) {

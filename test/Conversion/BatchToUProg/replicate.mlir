@@ -57,8 +57,8 @@ func.func @fibonacci(%x: tensor<4xf32>, %y: tensor<4xf32>, %n: index) -> tensor<
 
 // -----
 
-// Control reads an element. A tensor that no round passes on alternates between two
-// copies. This loop has no limit, so its rounds are counted.
+// Control reads an element. A tensor that is not passed to the next round alternates
+// between two copies. This loop has no limit, so its rounds are counted.
 // CHECK:       uprog.buffer @halve.0 : tensor<4xf32> copies(2)
 // CHECK:       uprog.buffer @halve.1 : tensor<i1> copies(2)
 // CHECK-LABEL: uprog.program @ends.instance.all_units

@@ -125,9 +125,9 @@ batch.kernel @others(%x: tensor<9x4xf32>, %ids: tensor<3x1xindex>)
 
 // -----
 
-// A row of a ragged tensor is among the rows of all tasks, after the first row of
-// its task. The offsets determine whether the task has this row, even if the
-// position is constant.
+// A ragged tensor contains the rows of all tasks, so a position is relative to the
+// first row of the task. The offsets determine whether the task has this row, even
+// if the position is constant.
 // CHECK-LABEL: uprog.operator @ragged.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x8xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[I:[a-z0-9]*]]: tensor<?xindex> {{.*}}, %[[J:[a-z0-9]*]]: tensor<?xindex> {{.*}}, %[[OFFSETS:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}
 batch.kernel @ragged(%x: tensor<?x8xf32>, %i: index, %j: index)

@@ -65,7 +65,7 @@ batch.kernel @extent_element(%a: tensor<?x4xf32>) -> tensor<1xindex> {
 
 // The dimension of tensor.dim must be constant.
 batch.kernel @dim(%a: tensor<?x4xf32>, %i: index) -> tensor<4xf32> {
-  // expected-error @+1 {{cannot be batched; its dimension must be constant}}
+  // expected-error @+1 {{cannot be batched; its dimension index must be constant and in range}}
   %n = tensor.dim %a, %i : tensor<?x4xf32>
   %z = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %z : tensor<4xf32>
@@ -455,7 +455,7 @@ batch.kernel @k(%x: tensor<12xf32>, %t: index, %i: index) -> tensor<f32> {
 // A slice of a tensor of computed size must have a constant size and stride.
 batch.kernel @k(%x: tensor<12xf32>, %t: index, %s: index) -> tensor<2xf32> {
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
-  // expected-error @+1 {{'tensor.extract_slice' op takes a slice with a non-constant size or stride from a tensor of computed size}}
+  // expected-error @+1 {{'tensor.extract_slice' op takes a slice with a non-constant size or stride from a tensor of computed size; use a constant size and stride}}
   %b = tensor.extract_slice %a[0] [2] [%s] : tensor<?xf32> to tensor<2xf32>
   batch.yield %b : tensor<2xf32>
 }

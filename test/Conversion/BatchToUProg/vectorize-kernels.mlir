@@ -573,7 +573,7 @@ batch.kernel @kept(%x: tensor<4x8xf32>, %s: tensor<4x1xf32>)
 
 // -----
 
-// A reduction over a ragged and a static extent reduces first the rows, then the
+// A reduction over a ragged and a static extent first reduces the rows, then the
 // segments. Extents of 1 next to a ragged extent are omitted. As a signed number, true
 // is less than false.
 // CHECK-LABEL: uprog.operator @everything.rows

@@ -3,7 +3,7 @@
 // The accuracy is checked by unittests/Conversion.
 
 // exp: the argument is bounded and reduced by multiples of ln 2 in two fmas.
-// The result is multiplied by two factors of the power of two, so that overflow
+// The result is scaled by a power of two in two multiplications, so that overflow
 // and subnormal results are correct.
 // CHECK-LABEL: func.func @exp_scalar
 // CHECK-SAME:    %[[X:.*]]: f32

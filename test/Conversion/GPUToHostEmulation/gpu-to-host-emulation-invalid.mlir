@@ -22,7 +22,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%p: !llvm.ptr<1>) kernel {
-    // expected-error @below {{is atomic on 'i16'; the emulator only supports 32-bit and 64-bit atomics}}
+    // expected-error @below {{is an atomic access to 'i16'; the emulator only supports 32-bit and 64-bit atomics}}
     %x = llvm.load %p atomic acquire {alignment = 2 : i64} : !llvm.ptr<1> -> i16
     gpu.return
   }
@@ -42,7 +42,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%p: !llvm.ptr<5>) kernel {
-    // expected-error @below {{accesses address space 5, which the emulator does not have}}
+    // expected-error @below {{accesses address space 5, which the emulator does not support}}
     %x = llvm.load %p : !llvm.ptr<5> -> i32
     gpu.return
   }
@@ -71,7 +71,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{argument #0 is neither a number nor an LLVM pointer}}
+  // expected-error @below {{argument #0 must be a number or an LLVM pointer}}
   gpu.func @k(%m: memref<4xf32>) kernel {
     gpu.return
   }
@@ -89,7 +89,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{is not in shared memory (address space 3); the emulator has no other global variables}}
+  // expected-error @below {{must be a constant or in shared memory (address space 3)}}
   llvm.mlir.global internal @g() {addr_space = 4 : i32} : f32
 }
 
@@ -122,7 +122,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{'llvm.func' op is not supported in an emulated gpu.module}}
+  // expected-error @below {{'llvm.func' op is not supported in an emulated gpu.module; expected gpu.func, func.func or llvm.mlir.global}}
   llvm.func @f()
 }
 
@@ -130,7 +130,7 @@ gpu.module @m {
 
 func.func @k.emulate() { return }
 gpu.module @m {
-  // expected-error @below {{cannot be emitted as @k.emulate, which already exists}}
+  // expected-error @below {{cannot be emitted as @k.emulate, which already exists; rename this kernel}}
   gpu.func @k() kernel {
     gpu.return
   }

@@ -15,7 +15,7 @@ rec.adt @Rose {
   rec.variant @rose(mark: i8, kids: !rec.list<!rec.adt<@Rose>>)
 }
 
-// A match switches over the variant's number; the last case is the default.
+// A match switches on the variant's number; the last case is the default.
 // Only the fields that a case uses are loaded; calls pass the context on.
 // CHECK-LABEL: func.func @sum
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[T:.*]]: i64) -> f32
@@ -144,7 +144,7 @@ func.func @step(%t: !rec.adt<@Rose>) -> (!rec.adt<@Rose>, tensor<4xf32>) {
   return %r#0, %r#1 : !rec.adt<@Rose>, tensor<4xf32>
 }
 
-// If the lists have different lengths, the run ends. Accumulators are carried in
+// If the lists have different lengths, the run fails. Accumulators are carried in
 // converted form.
 // CHECK-LABEL: func.func @fold
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[XS:.*]]: i64, %[[NS:.*]]: i64, %[[H:.*]]: i64)
@@ -230,7 +230,7 @@ func.func @elements(%words: !rec.adt<@Words>) -> !rec.list<i1> {
   return %list : !rec.list<i1>
 }
 
-// If the position is outside the list, the run ends.
+// If the position is outside the list, the run fails.
 // CHECK-LABEL: func.func @element
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[LIST:.*]]: i64, %[[I:.*]]: index) -> i64
 func.func @element(%list: !rec.list<i64>, %i: index) -> i64 {
@@ -249,7 +249,7 @@ func.func @element(%list: !rec.list<i64>, %i: index) -> i64 {
 }
 
 // An empty list takes no entry of the pool. Function 12 of the runtime appends,
-// because only the runtime has the capacities of lists.
+// because only the runtime stores the capacities of lists.
 // CHECK-LABEL: func.func @append
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[N:.*]]: f32) -> i64
 func.func @append(%n: f32) -> !rec.list<f32> {

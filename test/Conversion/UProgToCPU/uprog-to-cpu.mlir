@@ -32,7 +32,7 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %[[BEGIN]], %[[END]],
 
 // Otherwise, workers share each stage, with a barrier only where the code
-// requires one: before the third of four. The step always ends in a barrier.
+// requires one: before the third of four stages. The step always ends in a barrier.
 // CHECK:             } else {
 // CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[TASKS]], %[[WORKER]], %[[WORKERS]], %{{.*}}, %[[TWO:[a-z0-9_]+]])
 // CHECK:               llvm.call %{{.*}}(%[[CTX]], %[[WORKER]])

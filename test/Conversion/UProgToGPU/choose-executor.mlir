@@ -25,7 +25,7 @@
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // A block keeps all weights, and its barrier costs almost nothing. Barriers of the whole
-// group get the chosen level. Many instances are one plan on the device, and many plans
+// group get the chosen level. Many instances form one plan on the device, but many plans
 // on other units.
 // ANY:   Executor {{.*}}program @small: executor block, which takes the fewest estimated cycles for steps of 1 instances, or at most 5 % more: block [[#]], device [[#]]"
 // SM90:  Executor {{.*}} @small: executor block, which takes the fewest estimated cycles for steps of 1 instances, or at most 5 % more: block [[#]], cluster of 8 [[#]], cluster of 16 [[#]], device [[#]]"
@@ -143,8 +143,8 @@ uprog.program @long() level(device) {
 // -----
 
 // Blocks run tasks of a program, so a larger group runs the plan. The program of
-// the tasks remains unchanged. Without operators, steps and barriers determine the
-// costs.
+// the tasks remains unchanged. If there are no operators, steps and barriers
+// determine the costs.
 // ANY:   Executor {{.*}}program @main.execute: executor device, {{.*}}: device [[#]]"
 // ANY-NOT: @one
 // SM90:  Executor {{.*}}program @main.execute: executor cluster of 16, {{.*}}: cluster of 8 [[#]], cluster of 16 [[#]], device [[#]]"

@@ -108,7 +108,7 @@ uprog.program @p() level(cluster) {
 // -----
 
 gpu.module @device {
-  // expected-error @+1 {{this function divides parameters among the blocks of a cluster, but there is no cluster-level program}}
+  // expected-error @+1 {{this function divides parameters among the blocks of a cluster, but the module has no cluster-level program}}
   func.func private @load_parameters(%packings: !llvm.ptr<1>, %unit: i64, %units: i64) attributes {uprog.level = "cluster"} {
     return
   }

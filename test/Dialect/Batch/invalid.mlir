@@ -439,7 +439,7 @@ batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s) -> (s)>)
 
 // -----
 
-// expected-error @+1 {{'batch.table' op has a layout, but its rows are single elements}}
+// expected-error @+1 {{'batch.table' op has a layout, but its rows are single elements; remove the layout}}
 batch.table @t : tensor<f32> group(0) layout(affine_map<(s) -> (s)>)
 
 // -----
@@ -692,7 +692,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // batch.concurrent needs at least two regions.
 func.func @f(%h: !batch.handle) {
-  // expected-error @+1 {{'batch.concurrent' op has fewer than two regions}}
+  // expected-error @+1 {{'batch.concurrent' op requires at least two regions}}
   %a = batch.concurrent : !batch.handle {
     batch.yield %h : !batch.handle
   }

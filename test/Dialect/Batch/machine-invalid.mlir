@@ -31,7 +31,7 @@ batch.machine @m(%w: tensor<4xf32> {batch.shared}) {
 // -----
 
 // A machine must have a block at which its lanes start.
-// expected-error @+1 {{'batch.machine' op requires a batch.block to start at}}
+// expected-error @+1 {{'batch.machine' op requires at least one batch.block}}
 batch.machine @m() {
   batch.variable @x : i64
 }
@@ -194,7 +194,7 @@ batch.machine @m(%w: tensor<4xf32> {batch.shared = "W"}) {
 batch.machine @m() {
   batch.variable @x : i64
   batch.block @b {
-    // expected-error @+1 {{'batch.push' op variable @x has no stack}}
+    // expected-error @+1 {{'batch.push' op variable @x has no stack; declare it with 'stack'}}
     batch.push @x
     batch.return
   }
@@ -205,7 +205,7 @@ batch.machine @m() {
 batch.machine @m() {
   batch.variable @x : i64
   batch.block @b {
-    // expected-error @+1 {{'batch.pop' op variable @x has no stack}}
+    // expected-error @+1 {{'batch.pop' op variable @x has no stack; declare it with 'stack'}}
     batch.pop @x
     batch.return
   }

@@ -8,7 +8,7 @@ rec.adt @Tree {
 
 // CHECK: #[[LAYOUT:.*]] = affine_map<(d0, d1, d2) -> (d0 floordiv 8, d2 floordiv 16, d0 mod 8, d1, d2 mod 16)>
 
-// A table has rows of one type, and a group. A source may be a parameter.
+// A table has rows of one type, and belongs to a group. A source may be a parameter.
 // CHECK:      batch.table @h : tensor<4xf32> group(0)
 // CHECK-NEXT: batch.table @c : tensor<4xf32> group(0) next_to(@h)
 // CHECK-NEXT: batch.table @m : tensor<3x32xf32> group(1) layout(#[[LAYOUT]])
@@ -158,7 +158,7 @@ batch.kernel @placed(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, 
   batch.yield %x : tensor<4xf32>
 }
 
-// Segments are combined and repeated by their offsets.
+// Segments are combined and repeated according to their offsets.
 // CHECK-LABEL: func.func @segments
 // CHECK-SAME:    (%[[ROWS:.*]]: tensor<?x4xf32>, %[[OFFSETS:.*]]: tensor<?xindex>, %[[INIT:.*]]: tensor<?x4xf32>)
 func.func @segments(%rows: tensor<?x4xf32>, %offsets: tensor<?xindex>,

@@ -106,7 +106,7 @@ rec.adt @Tree {
   rec.variant @leaf()
 }
 func.func @construct() {
-  // expected-error @+1 {{'rec.construct' op builds a value of ADT @Tree but its result has type '!rec.adt<@Bush>'}}
+  // expected-error @+1 {{'rec.construct' op builds a value of ADT @Tree, but its result has type '!rec.adt<@Bush>'}}
   %t = rec.construct @Tree::@leaf() : () -> !rec.adt<@Bush>
   return
 }

@@ -235,7 +235,7 @@ func.func @main(%x: tensor<4xf32>, %W: tensor<4xf32> {batch.shared = "W"}) -> te
   return %x : tensor<4xf32>
 }
 uprog.program @p(%i: index) level(device) {
-  // expected-error @+1 {{has number 1, but an instance has 1 arguments}}
+  // expected-error @+1 {{argument number 1 is out of range; an instance has 1 arguments}}
   %a = uprog.argument 1 of %i : !uprog.row
   uprog.yield
 }
@@ -259,7 +259,7 @@ func.func @main(%x: tensor<4xf32>, %W: tensor<4xf32> {batch.shared = "W"}) -> te
   return %x : tensor<4xf32>
 }
 uprog.program @p(%i: index) level(device) {
-  // expected-error @+1 {{has number 2, but an instance has 1 results}}
+  // expected-error @+1 {{result number 2 is out of range; an instance has 1 results}}
   uprog.result 2 of %i = %i : index
   uprog.yield
 }

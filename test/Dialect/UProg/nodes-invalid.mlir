@@ -33,7 +33,7 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 uprog.program @p(%t: !rec.adt<@Tree>) level(device) {
-  // expected-error @+1 {{has number 1, but @Tree::@leaf has 1 fields}}
+  // expected-error @+1 {{field number 1 is out of range; @Tree::@leaf has 1 fields}}
   %w = uprog.field 1 of %t as @leaf : !rec.adt<@Tree> -> index
   uprog.yield
 }

@@ -61,7 +61,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
                        %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>},
                        %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
-  // expected-error @+1 {{operand 1 does not have the rows of the stage}}
+  // expected-error @+1 {{operator argument #1 does not have the same rows as the stage}}
   %0 = uprog.stage rows<tasks> shape [4] reads(%x : tensor<?x4xf32>) -> (tensor<?x4xf32>) {
     uprog.yield %y : tensor<?x4xf32>
   }
@@ -106,7 +106,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // Each result must have an offset in scratch memory, or -1.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
-  // expected-error @+1 {{has 1 offsets for 2 results}}
+  // expected-error @+1 {{has 1 scratch offsets for 2 results}}
   %0, %1 = "uprog.stage"() ({
     uprog.yield %x, %x : tensor<?x4xf32>, tensor<?x4xf32>
   }) {rows = #uprog.rows<tasks>, shape = array<i64: 4>, scratch = array<i64: -1>}
@@ -396,7 +396,7 @@ func.func private @f() attributes {a = #uprog.staging<cpu, vector_bits = 100, la
 
 // -----
 
-// expected-error @+1 {{'lanes' must be a power of two, and each must have at least 32 of the 512 bits}}
+// expected-error @+1 {{'lanes' must be a power of two, and each lane must have at least 32 of the 512 bits}}
 func.func private @f() attributes {a = #uprog.staging<cpu, vector_bits = 512, lanes = 32>}
 
 // -----

@@ -7,7 +7,7 @@
 // RUN: cmp %t.plain %t.folded
 // RUN: cmp %t.plain %t.finite
 
-// Bits are equal with zeros of both signs, sums that are -0.0, and an infinite weight.
+// Results are also bit-identical with zeros of both signs, sums of -0.0, and an infinite weight.
 // RUN: %integration/write_params.py %t.minus E=200x16:ZERO W=16x16:NEGATIVE U=16x16:NEGATIVE F=16x16 b=16:MINUS
 // RUN: batch-run %t.plain.mlir --params=%t.minus --inputs=%inputs/trees.txt --batch=4 --check-unbatched --outputs=%t.plain
 // RUN: batch-run %s --params=%t.minus --inputs=%inputs/trees.txt --batch=4 --check-unbatched --outputs=%t.folded

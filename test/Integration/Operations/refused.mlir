@@ -2,7 +2,7 @@
 
 // Rejected operations of the five dialects, and their replacements. The page
 // docs/reference/generated/operations.md contains these messages. `Ops:` before an error lists
-// the ops that it applies to, unless it applies only to the op in its line. `When:` specifies a
+// the ops that it applies to, unless it applies only to the op on its line. `When:` specifies a
 // condition of the rejection.
 
 func.func @scatter(%x: tensor<4x6xf32>, %row: tensor<1x1x6xf32>, %p: index) -> tensor<4x6xf32>

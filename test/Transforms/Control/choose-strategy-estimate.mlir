@@ -1,13 +1,13 @@
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s
 
-// The number of operations of an instance between two waits is an estimate: operations
-// divided by waits. It assumes 10 rounds for loops of unknown length, and equally
-// frequent branches. It determines the strategy if replicate is not legal, as for
-// programs that recur over numbers.
+// The number of operations of an instance between two waits is estimated as operations
+// divided by waits. The estimate assumes 10 rounds for loops of unknown length, and
+// equally frequent branches. It determines the strategy if replicate is not legal, as
+// for programs that recur over numbers.
 
 // Two reads of one tensor are one wait, in any number of rounds of a loop. Reads
-// of an input are not waits: 4 + 2 * 4 * 4 operations, and 3 rounds of 4.
+// of an input are not waits. There are 4 + 2 * 4 * 4 operations, and 3 rounds of 4.
 // CHECK: computes 48 operations between two waits
 func.func private @count(%n: i64) -> i64 {
   %zero = arith.constant 0 : i64
@@ -51,8 +51,8 @@ func.func @main(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"})
 
 // -----
 
-// A loop before the loop that waits has as many rounds: 10 times 8 and 10 times 1 +
-// 4 operations over 10 waits. Half of the rounds take the branch that waits.
+// Both loops count 10 rounds, and only the second one waits: 10 * 8 and 10 * (1 + 4)
+// operations, and 10 waits. The branch of 8 operations counts half.
 // CHECK: computes 13 operations between two waits
 func.func private @count(%n: i64) -> i64 {
   %zero = arith.constant 0 : i64

@@ -54,7 +54,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 
 // -----
 
-// Elements that bodies of tensor code read are not control.
+// A read of an element in a kernel is not control.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   %zero = arith.constant 0 : index
   %v = tensor.extract %x[%zero] : tensor<4xf32>

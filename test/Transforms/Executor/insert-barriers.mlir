@@ -180,7 +180,7 @@ uprog.program @batches(%i: index) level(device) {
 // -----
 
 // A reference to another program may read and write any row. A unit that runs one
-// task after the other begins with a barrier.
+// task after another begins with a barrier.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

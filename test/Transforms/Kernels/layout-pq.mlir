@@ -36,7 +36,7 @@ batch.kernel @gates(%x: !vec, %c: !vec,
   batch.yield %h, %o : !vec, !vec
 }
 
-// Three nodes with the same parameters make three rows, with either option. A
+// Three nodes with the same parameters become three rows, with either option. A
 // constant and a parameter exist once for all nodes. Nodes are arguments, which
 // are not adjacent.
 // CHECK-LABEL: batch.kernel @nodes

@@ -68,7 +68,7 @@ func.func @attribute() attributes {batch.per_unit} {
 func.func @constant(%x: f32) -> f32
     attributes {batch.entry, batch.per_unit, batch.strategy = #batch.strategy<replicate>} {
   %zero = arith.constant 0 : index
-  // expected-error @+1 {{'batch.per_unit' is not legal: the elements of this constant are unknown}}
+  // expected-error @+1 {{'batch.per_unit' is not legal: this constant has no dense elements; write it as dense<...>}}
   %c = arith.constant dense_resource<data> : tensor<2xf32>
   %e = tensor.extract %c[%zero] : tensor<2xf32>
   return %e : f32
@@ -160,7 +160,7 @@ func.func @outside(%x: tensor<2xf32>, %e: f32) -> tensor<2xf32>
 
 // -----
 
-// An op of math counts as 16 ops.
+// An op of the math dialect counts as 16 ops.
 func.func @functions(%v0: tensor<16xf32>) -> tensor<16xf32>
     attributes {batch.entry, batch.per_unit, batch.strategy = #batch.strategy<replicate>} {
   %v1 = math.exp %v0 : tensor<16xf32>

@@ -12,7 +12,7 @@
 
 // NAME: for the --policy option: invalid value 'random'; expected 'depth', 'agenda', 'greedy' or 'fsm'
 // TABLE: error: policy 'fsm' requires the table of a state machine; write one with 'batch-run --learn-policy=FILE'
-// ONLY: error: only policy 'fsm' takes a table
+// ONLY: error: only policy 'fsm' takes a table; omit the table or use 'fsm'
 // FILE: error: cannot read '{{.*}}.none': {{.*}}o such file
 // LINE: error: {{.*}}.policy:2: unknown encoding 'square'; expected base, max, sort, share or urgency
 // KERNEL: error: the policy is for another program: unknown kernel 'root'; learn a policy from this program

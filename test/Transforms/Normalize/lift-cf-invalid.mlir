@@ -6,7 +6,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   cf.cond_br %more, ^loop(%n : i64), ^end
 ^loop(%i: i64):
   %j = arith.addi %i, %one : i64
-  // expected-error @+1 {{control flow enters a loop that has no exit}}
+  // expected-error @+1 {{control flow enters a loop that has no exit; add a branch out of it}}
   cf.br ^loop(%j : i64)
 ^end:
   return %n : i64

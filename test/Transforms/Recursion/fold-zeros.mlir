@@ -88,7 +88,7 @@ func.func @follow(%x: tensor<4xf32>, %bit: i1,
 
 // -----
 
-// A reduction of zeros that is no sum, or whose start value is not zero, does not
+// A reduction of zeros that is not a sum, or whose start value is not zero, does not
 // count as zero. A sum over zeros is its start value if values are finite.
 
 // CHECK-LABEL: func.func @reductions(

@@ -11,7 +11,7 @@
 
 // COUNT: error: this variant does not fit test 'node(leaf)': it has 3 fields, but the test has 1
 // FIELD: error: this variant does not fit test 'node(_,leaf,_)': the type of field 'word' has no variant 'leaf'; write '_' for any value
-// NONE: error: test 'node(_,_,_)' tests no field; name the variant of at least one
+// NONE: error: test 'node(_,_,_)' tests no field; name the variant of at least one field
 // SHARED: error: this call cannot be inlined: its argument is a child that may be shared and would be recomputed for each parent
 // SHARED: note: declare 'kind tree' or 'kind sequence' if no value shares nodes
 // SYNTAX: error: invalid test 'node()'; expected 'variant' or 'variant(field,...)' with a variant or '_' for each field

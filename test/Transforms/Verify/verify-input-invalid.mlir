@@ -11,7 +11,7 @@ module {
 
 // -----
 
-// Ops that no pass lowers are errors, which name the pass that removes them.
+// Ops that no pass lowers are errors. The error names the pass that removes the op.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @below {{'tosa.tanh' belongs to unsupported dialect 'tosa'; run 'mlir-opt --pass-pipeline="builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor,tosa-to-scf))"' first}}
   %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>

@@ -70,9 +70,9 @@ protected:
   }
 
   /// Returns the number of conflicts of a warp that reads rows or columns of a
-  /// factor. Each begins `stride` bytes after the previous one. On tensor
-  /// cores, each lane reads a vector of a row or column; otherwise, all lanes
-  /// read the same row or column.
+  /// factor. Each row or column begins `stride` bytes after the previous one.
+  /// On tensor cores, each lane reads a vector of a row or column; otherwise,
+  /// all lanes read the same row or column.
   int64_t countLoads(const FactorFormat &format, int64_t stride) {
     return countConflicts(FactorFormat::kVectorBytes, [&](int64_t lane) {
       if (!format.usesTensorCores())
@@ -84,9 +84,9 @@ protected:
   }
 
   /// Returns the number of conflicts of a warp that copies pieces of `bytes`
-  /// bytes to rows or columns. Each has `pieces` pieces and begins `stride`
-  /// bytes after the previous one. The result is that of the worst warp of a
-  /// block.
+  /// bytes to rows or columns. Each row or column has `pieces` pieces and
+  /// begins `stride` bytes after the previous one. The result is that of the
+  /// worst warp of a block.
   int64_t countStores(int64_t bytes, int64_t pieces, int64_t stride) {
     int64_t most = 0;
     for (int64_t first = 0; first < 256; first += kLanes)

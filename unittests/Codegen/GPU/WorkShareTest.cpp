@@ -69,7 +69,7 @@ TEST(WorkShareTest, BlocksComputeEachElementOnce) {
     for (int64_t tiles = 1; tiles <= kMostTiles; ++tiles)
       for (int64_t rows : {0, 1, 3, 4, 5, 8, 30, 61})
         for (int64_t quads : {1, 3}) {
-          // Divide tiles every other time if this is possible.
+          // Divide tiles in every other case, if possible.
           bool divides = (units + tiles) % 2;
           std::vector<int> counts =
               countElements(units, tiles, rows, quads, divides);

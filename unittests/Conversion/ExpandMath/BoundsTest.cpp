@@ -269,8 +269,9 @@ protected:
   }
 
   /// Returns point `n`. The points are numbers of all exponents and signs,
-  /// dense numbers around zero and in the range of interest, and numbers near
-  /// points where approximations change from one polynomial to another.
+  /// closely spaced numbers around zero and in the range of interest, and
+  /// numbers near points where approximations change from one polynomial to
+  /// another.
   template <typename T>
   static T point(uint64_t n, double range) {
     T sign = n & 8 ? T(-1) : T(1);
@@ -491,8 +492,9 @@ TEST_F(BoundsTest, SpecialAngles) {
   });
 }
 
-/// Tests multiples of hard numbers. The distance from a hard number to the next
-/// multiple of pi / 2 is the smallest for its exponent, or for all exponents.
+/// Tests multiples of hard numbers. The distance from a hard number to the
+/// nearest multiple of pi / 2 is the smallest for its exponent, or for all
+/// exponents.
 TEST_F(BoundsTest, AnglesNextToMultiplesOfHalfPi) {
   forAllTypes([](auto type) {
     using T = decltype(type);

@@ -102,8 +102,8 @@ inline constexpr StringLiteral kLaunchAttr = "batch.kernel_launch";
 /// Attribute of the function that the emulator calls for a kernel: the size of
 /// the kernel's static shared memory in bytes.
 inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
-/// Attribute of a gpu.module: the number of bytes of shared memory per block
-/// that a launch adds.
+/// Attribute of a gpu.module: the number of bytes of dynamic shared memory that
+/// a launch requests per block.
 inline constexpr StringLiteral kAddedBytesAttr = "batch.added_bytes";
 /// Attribute of a module: the PolicyAttr that its schedules follow.
 inline constexpr StringLiteral kPolicyAttr = "batch.policy";

@@ -42,8 +42,8 @@ struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
 #include "Batch/Dialect/Rec/RecTypes.h.inc"
 
 namespace mlir::rec {
-/// Unit attribute of an op that `rec-refactor` moves to the callers of the
-/// function, with all ops that depend on it.
+/// Unit attribute of an op that `rec-refactor` moves from its function to the
+/// callers, with all ops that depend on the op.
 inline constexpr StringLiteral kBackedgeAttr = "rec.backedge";
 
 /// Returns the element type of a list-like type: T for !rec.list<T>,

@@ -32,7 +32,7 @@ enum class RuntimeFunction : int32_t {
 #include "batch-runtime/RuntimeFunctions.def"
 };
 
-/// Kind of memory that host code loads or stores. Different kinds do not alias.
+/// Kind of memory that host code accesses. Different kinds do not alias.
 enum class MemoryKind {
   Base,    ///< pointers and sizes that only runtime functions change
   Counter, ///< numbers in the context
@@ -41,8 +41,8 @@ enum class MemoryKind {
   Variant, ///< variants of nodes
 };
 
-/// Attribute of an op that adds a node or task in a traversal. Before its loop,
-/// the traversal has reserved space for all of these nodes and tasks.
+/// Attribute of an op in a traversal that adds a node or task for which the
+/// traversal has reserved space before its loop.
 inline constexpr llvm::StringLiteral kReservedAttr = "batch.reserved";
 
 /// Prepends a context argument to `functions` and passes the context in all
@@ -136,8 +136,8 @@ public:
   /// `kernel`.
   void reserveRecords(Value queue, int64_t kernel, Value bytes);
 
-  /// Functions that return the length in a list cell, the index of the first
-  /// entry in a list cell, and a new list cell with both.
+  /// Functions that extract the length and the index of the first entry from a
+  /// list cell, and a function that creates a list cell from both.
   Value listLength(Value list);
   Value listBegin(Value list);
   Value makeList(Value length, Value begin);

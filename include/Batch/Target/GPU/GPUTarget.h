@@ -63,17 +63,17 @@ struct ChipFacts {
   int64_t sharedMemory;    ///< maximum bytes that a block can opt in to
   int64_t multiprocessors; ///< number of multiprocessors of the largest GPU
                            ///< with this chip
-  bool acquireLoads;       ///< acquire loads, which block barriers require
-  bool asyncCopies;        ///< asynchronous copies to shared memory
-  bool tensorCores;        ///< tensor cores for tf32 and bf16
-  bool clusters;           ///< clusters of thread blocks
-  bool wideClusters;       ///< clusters of kWideClusterBlocks blocks
+  bool acquireLoads;       ///< has acquire loads, which block barriers require
+  bool asyncCopies;        ///< can copy to shared memory asynchronously
+  bool tensorCores;        ///< has tensor cores for tf32 and bf16
+  bool clusters;           ///< has clusters of thread blocks
+  bool wideClusters;       ///< has clusters of kWideClusterBlocks blocks
 };
 
 /// Returns the facts about a chip. For a chip that is not in the table, returns
-/// the facts that hold for all chips of its kind. For an empty name, returns
-/// the facts that hold for all NVIDIA chips from sm_80 on. If the number of
-/// multiprocessors is unknown, sets it to 108.
+/// defaults and the features that the chip's name implies. For an empty name,
+/// returns the facts that hold for all NVIDIA chips from sm_80 on. If the
+/// number of multiprocessors is unknown, sets it to 108.
 ChipFacts getChipFacts(llvm::StringRef chip);
 
 /// Returns the vendor of a chip, or null if the name of the chip does not begin

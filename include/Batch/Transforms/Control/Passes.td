@@ -124,7 +124,7 @@ def ForkCallsPass : Pass<"batch-fork-calls", "::mlir::ModuleOp"> {
 }
 
 def KeepRowsPass : Pass<"batch-keep-rows", "::mlir::ModuleOp"> {
-  let summary = "Name the rows that are needed after a wait";
+  let summary = "List the rows that are needed after a wait";
   let description = [{
     Applies to inspectors of programs with `transient` tables. Inserts a
     `batch.keep` before each `batch.await`, each call that may wait, each

@@ -68,7 +68,7 @@ def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
 }
 
 def FoldBiasesPass : Pass<"batch-fold-biases", "::mlir::ModuleOp"> {
-  let summary = "Start sums of products from their biases";
+  let summary = "Initialize sums of products with their biases";
   let description = [{
     Front ends add a bias to a product that starts from zero, so a kernel needs
     an additional stage for the sum. This pass makes the product start from the
@@ -111,7 +111,7 @@ def FoldEmptyPass : Pass<"batch-fold-empty", "::mlir::ModuleOp"> {
 }
 
 def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
-  let summary = "Replace rank-0 tensors that decide control flow with scalars";
+  let summary = "Use scalars instead of rank-0 tensors for control flow";
   let description = [{
     Front ends write counters, conditions and positions as rank-0 tensors. This
     pass applies to tensors whose elements control flow reads. Only elementwise

@@ -195,7 +195,7 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
 }
 
 def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> {
-  let summary = "Compute with the elements of small tensors";
+  let summary = "Replace operations on small tensors with scalar operations";
   let description = [{
     In an entry with `batch.per_unit`, which `batch-choose-strategy` sets,
     operations on tensors become operations on their elements, in the same

@@ -129,7 +129,7 @@ def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
 }
 
 def ListElementsPass : Pass<"batch-list-elements", "::mlir::ModuleOp"> {
-  let summary = "Walk list-shaped ADTs by their element lists";
+  let summary = "Iterate over the element lists of list-shaped ADTs";
   let description = [{
     A map or fold over a value of a list-shaped ADT becomes a map or fold over
     the list of its elements, which `rec.elements` returns. Afterwards, only

@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
-  let summary = "Move the backedge of recursion";
+  let summary = "Move the backedge of a recursion";
   let description = [{
     Cuts a recursive function at ops marked `rec.backedge`, after its recursive
     calls (Cortex, section 3.1, figure 4). The *tail*, which consists of the
@@ -79,7 +79,7 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
 }
 
 def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
-  let summary = "Generate separate code for structural tests";
+  let summary = "Generate separate code for each outcome of structural tests";
   let description = [{
     Moves the test of a child's variant from the callee to the caller (Cortex,
     section 3.1). The code around a recursive call is copied for each variant of

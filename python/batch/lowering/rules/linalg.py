@@ -155,8 +155,8 @@ def _tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
     LoweringError for perturb_singular.
     """
     if perturb_singular:
-        raise LoweringError("tridiagonal_solve with perturb_singular is not supported; "
-                            "call it without")
+        raise LoweringError("tridiagonal_solve with perturb_singular is not supported; omit "
+                            "perturb_singular")
     n = len(d)
     du = jnp.where(jnp.arange(n) < n - 1, du, 0)
 

@@ -84,7 +84,7 @@ def _(out, x, y):
 def _common(x, y):
     """Returns the operands of a comparison, cast to the type in which they are compared.
 
-    If both are of one kind and only one has dimensions, both get the type of that operand.
+    If both are of the same kind and only one has dimensions, both get the type of that one.
     Otherwise, they are unchanged.
     """
     ranks = [bool(jnp.ndim(value)) for value in (x, y)]

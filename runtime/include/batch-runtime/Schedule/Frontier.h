@@ -83,9 +83,9 @@ private:
   void findDepths();
   void findUrgencies();
   void findChains();
-  /// Returns the position of a type's counter among the counters of a task of
-  /// type `through`, or a negative number if tasks never wait for the type
-  /// through `through`.
+  /// Returns the position of the counter for `type` among the counters of a
+  /// task of type `through`, or a negative number if tasks never wait for
+  /// `type` through such a task.
   int32_t cycleCounter(int32_t through, int32_t type) const {
     return counterNumbers[through * counterColumns + std::min(type, 64)];
   }

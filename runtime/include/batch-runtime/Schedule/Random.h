@@ -16,8 +16,8 @@ namespace batchrt {
 /// 2^64 divided by the golden ratio. Its multiples are far apart.
 inline constexpr uint64_t goldenRatio = 0x9e3779b97f4a7c15;
 
-/// Mixes the bits so that each depends on all bits (the last step of
-/// splitmix64).
+/// Mixes the bits so that each bit of the result depends on all bits of `x`
+/// (the last step of splitmix64).
 inline uint64_t mixBits(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;

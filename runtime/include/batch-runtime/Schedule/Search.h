@@ -21,12 +21,12 @@ namespace batchrt {
 /// Types of batches in order, for PolicyScheduler::replay().
 struct Found {
   std::vector<int32_t> types;
-  /// True if no schedule has fewer batches; false if some schedule may.
+  /// True if no schedule has fewer batches; false if this is not known.
   bool optimal = false;
 };
 
-/// Searches with a beam of `width` frontiers that have equal numbers of
-/// batches.
+/// Searches with a beam of at most `width` frontiers, all reached with the same
+/// number of batches.
 Found searchBeam(const TaskGraph &graph, int32_t width);
 /// Searches by branch and bound, starting from the result of a beam search.
 /// Gives up after `most` frontiers; the best schedule so far is then not marked

@@ -39,7 +39,7 @@ const char *name(Encoding encoding);
 /// sufficient condition.
 unsigned neededFacts(Encoding encoding);
 
-/// A state: the numbers of types, followed by one more number in some
+/// A state: the numbers of the ready types, followed by one more number in some
 /// encodings.
 using State = std::vector<uint16_t>;
 /// Sets `state` to the state of a frontier. Among equal counts, the type with
@@ -50,8 +50,8 @@ void encode(const Frontier &frontier, Encoding encoding, State &state);
 inline bool namesOne(Encoding encoding) {
   return encoding == Encoding::Max || encoding == Encoding::Urgency;
 }
-/// Returns the number of ready types in a state: all of its numbers, or all
-/// except the last.
+/// Returns how many numbers of a state are ready types: all, or all except the
+/// last.
 size_t numReady(const State &state, Encoding encoding);
 
 /// Numbers states 0, 1, ... in the order in which they are added.
@@ -96,7 +96,7 @@ public:
   /// Sets the next type of a state. `type` must be one of the state's types.
   void set(const State &state, int32_t type);
 
-  /// Renumbers the types of the state machine as in a program, which may have
+  /// Changes the numbers of the types to those in a program, which may have
   /// additional types. If the program lacks a type, returns an error and
   /// changes nothing; otherwise returns an empty string.
   std::string renumber(const std::vector<std::string> &program);

@@ -1,5 +1,5 @@
 // Control reads elements of all kinds of inputs, of fields and of parameters.
-// check_control_reads.py has a reference.
+// check_control_reads.py computes the expected values.
 
 !row = tensor<16xf32>
 

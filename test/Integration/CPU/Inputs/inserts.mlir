@@ -35,8 +35,8 @@ func.func @main(
   %a = arith.index_cast %a64 : i64 to index
   %b = arith.index_cast %b64 : i64 to index
 
-  // Inserts of slices without and with the unit dimension, at two positions, with strides, and
-  // of some columns.
+  // Inserts of slices: without and with the unit dimension, at two computed positions, with
+  // strides, and into some of the columns.
   %dropped = tensor.insert_slice %row into %x[%a, 0] [1, 19] [1, 1] : !row into !x
   %row1 = tensor.expand_shape %row [[0, 1]] output_shape [1, 19] : !row into tensor<1x19xf32>
   %kept = tensor.insert_slice %row1 into %x[%b, 0] [1, 19] [1, 1] : tensor<1x19xf32> into !x

@@ -1,4 +1,4 @@
-"""Prints values of !trees of list-shaped.mlir as JSON lines."""
+"""Prints values of type !trees (list-shaped.mlir) as JSON lines."""
 
 import json
 import random

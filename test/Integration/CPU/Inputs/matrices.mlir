@@ -1,5 +1,5 @@
-// A tree model whose nodes have a matrix and vectors. No operand of a kernel reads both values
-// of nodes and inputs. Tables have rows of one and of two dimensions. A parent reads pieces of its
+// A tree model whose nodes have a matrix and vectors. No operand of a kernel reads values of both
+// nodes and inputs. Tables have rows of one and of two dimensions. A parent reads pieces of its
 // children's values: rows, columns, and columns that begin within a vector. A leaf has two vectors
 // in one table, because a node's second vector is its child's first.
 

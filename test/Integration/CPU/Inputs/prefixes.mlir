@@ -36,7 +36,7 @@ func.func @main(
   %none = arith.constant dense<0.0> : tensor<f32>
   %least = arith.constant dense<-1000.0> : tensor<f32>
 
-  // The scores of the first t rows are the weights of these rows.
+  // The first t rows, weighted by their scores.
   %keys = tensor.extract_slice %cache[0, 0] [%t, 19] [1, 1] : !cache to !rows
   %init = tensor.empty(%t) : tensor<?xf32>
   %zeros = linalg.fill ins(%zero : f32) outs(%init : tensor<?xf32>) -> tensor<?xf32>
@@ -84,7 +84,7 @@ func.func @main(
   %from = arith.index_cast %o64 : i64 to index
   %row = tensor.extract_slice %doubled[%from, 0] [1, 19] [1, 1] : !rows to !row
 
-  // A window of 12 rows from a computed position on, and t / 2 rows of this window.
+  // A window of 12 rows that begins at a computed position, and t / 2 rows of this window.
   %window = tensor.extract_slice %E[%from, 0] [12, 19] [1, 1] : tensor<?x19xf32> to !cache
   %half = arith.divui %t, %c2 : index
   %some = tensor.extract_slice %window[%from, 0] [%half, 19] [1, 1] : !cache to !rows
@@ -94,7 +94,7 @@ func.func @main(
     linalg.yield %s : f32
   }
 
-  // A padded and an inserted tensor, both of which have a static shape again.
+  // A padding and an insert, whose results have static shapes.
   %c13 = arith.constant 13 : index
   %rest = arith.subi %c13, %t : index
   %padded = tensor.pad %doubled low[2, 1] high[%rest, 1] {
@@ -149,7 +149,7 @@ func.func @main(
   %wide = arith.constant dense<7.0> : tensor<12xf32>
   %both = tensor.insert_slice %sums into %wide[0] [%t] [1] : tensor<?xf32> into tensor<12xf32>
 
-  // A cache that a loop fills, and whose first rows it reads.
+  // A loop fills a cache, and reads the rows that it has filled.
   %walked:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %q, %filled = %cache)
       -> (!row, !cache) {
     %c = tensor.insert_slice %x into %filled[%i, 0] [1, 19] [1, 1] : !row into !cache

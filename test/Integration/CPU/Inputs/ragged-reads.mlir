@@ -1,5 +1,5 @@
-// Reads of ragged tensors at indices that are data; check_reads.py has a
-// reference.
+// Reads of ragged tensors at indices that are data. check_reads.py computes the
+// expected values.
 
 !row = tensor<19xf32>
 !rows = tensor<?x19xf32>

@@ -31,7 +31,7 @@ func.func private @torch_argmax(%x: !x) -> (!rows, tensor<5xi64>) {
   return %r#0, %r#1 : !rows, tensor<5xi64>
 }
 
-// As @torch_argmax, with the minimum. The results keep the reduced dimension.
+// Like @torch_argmax, with the minimum instead. The results keep the reduced dimension.
 func.func private @torch_argmin(%x: !x) -> (tensor<1x19xf32>, tensor<1x19xi64>) {
   %high = arith.constant 0x7F800000 : f32
   %none = arith.constant 0 : i64

@@ -1,7 +1,7 @@
 // A recursion in which some values must be saved and others need not be. It shows the effect
 // of each optimization on stack traffic separately.
 //
-//   f(n, a) = n = 0 ? a : a * a + f(n - 1, f(n - 1, a + 1))
+//   f(n, a) = n == 0 ? a : a * a + f(n - 1, f(n - 1, a + 1))
 
 func.func private @f(%n: i64, %a: i64) -> i64 {
   %zero = arith.constant 0 : i64

@@ -1,5 +1,5 @@
-// The math dialect, on tensors and on scalars. The description of batch-expand-math has the
-// bounds of the functions (docs/reference/generated/passes-conversion.md).
+// The math dialect, on tensors and on scalars. The description of batch-expand-math lists
+// the error bounds of the functions (docs/reference/generated/passes-conversion.md).
 
 // Ops: math.absf math.acos math.asin math.asinh math.atan math.atanh math.cbrt math.ceil math.cos
 //   math.cosh math.erf math.erfc math.exp math.exp2 math.expm1 math.floor math.log math.log10
