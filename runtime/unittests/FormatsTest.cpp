@@ -67,7 +67,9 @@ TEST(SafeTensors, BadFiles) {
   has(tensorFile("[1]", ""), "is not a JSON object");
   has(tensorFile(std::string(100000, '['), ""), "its header is not JSON");
   has(tensorFile("{\"a\":3}", ""), "requires dtype, shape");
-  has(tensorFile("{" + entry("a", "F8", "[1]", 0, 4) + "}", four), "type F8");
+  has(tensorFile("{" + entry("a", "F8", "[1]", 0, 4) + "}", four),
+      "type F8; store it as one of F64, F32, F16, BF16, I64, I32, I16, I8, U8, "
+      "BOOL");
   has(tensorFile("{" + entry("a", "F32", "[-1]", 0, 4) + "}", four),
       "malformed shape");
   has(tensorFile("{" + entry("a", "F32", "[1.5]", 0, 4) + "}", four),

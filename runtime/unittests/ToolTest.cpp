@@ -154,6 +154,8 @@ TEST_F(Tool, Errors) {
         "invalid value '0' for --threads; expected an integer of at least 1");
   fails(model + random + "--threads=3000000000",
         "for --threads; expected an integer of at most 2147483647");
+  fails(model + random + "--threads=99999999999999999999",
+        "for --threads; expected an integer of at most 2147483647");
   fails(model + random + "--stack-size=9223372036854775807K",
         "--stack-size is too large");
   fails(model + random + "--watchdog=soon",

@@ -474,7 +474,7 @@ for what, text, change in [
         ("a node of another instance", ", the nodes of instance ",
          lambda t: t.roots.__setitem__(0, t.instances[1])),
         ("a shared node of a tree", "is a child of two nodes, but the model declares Tree as "
-         "'kind tree'", lambda t: t.right.__setitem__(0, t.left[0])),
+         "'kind tree'; declare it 'kind dag'", lambda t: t.right.__setitem__(0, t.left[0])),
         ("a node of no argument", "is not part of any argument",
          lambda t: t.roots.__setitem__(1, t.instances[1])),
         ("a variant", "has unknown variant 200", lambda t: t.variants.__setitem__(0, 200)),
@@ -513,8 +513,7 @@ nested = checks.run("compile nested arguments", lambda: Program(
 numbers_of = {name: i for i, (name, _, _) in enumerate(nested.model.variants())}
 none = values(I64, [0], [], [[0, 0], [0]])
 for what, text, root, words, lists in [
-        ("a node of another type", "argument 'p': node 0 is of ADT Word, expected ADT Pair", 0, [],
-         none),
+        ("a node of another type", "node 0 is of ADT Word, expected ADT Pair", 0, [], none),
         ("no offsets", "argument 'l' contains lists of lists, so it requires offsets", 3, [],
          values(I64, [1, 2], [3, 4])),
         ("two words", "node 2 has 2 children of Word, but the model declares arity 1", 3, [0, 1],

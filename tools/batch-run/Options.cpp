@@ -178,10 +178,11 @@ int64_t parseCount(const std::string &option, const std::string &text,
   char *end = nullptr;
   errno = 0;
   long long value = std::strtoll(text.c_str(), &end, 10);
-  if (end == text.c_str() || *end || errno || value < least)
+  bool isInteger = end != text.c_str() && !*end;
+  if (!isInteger || value < least)
     raise("invalid value '", text, "' for --", option,
           "; expected an integer of at least ", least);
-  if (value > most)
+  if (value > most || errno)
     raise("invalid value '", text, "' for --", option,
           "; expected an integer of at most ", most);
   return value;

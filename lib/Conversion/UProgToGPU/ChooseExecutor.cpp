@@ -72,7 +72,7 @@ struct ChooseExecutorPass
       return;
     if (clusterSize < 0 || clusterSize > kMostClusterBlocks) {
       programs[0].emitError("invalid cluster-size ")
-          << clusterSize.getValue() << "; expected 1 to " << kMostClusterBlocks;
+          << clusterSize.getValue() << "; expected 0 to " << kMostClusterBlocks;
       return signalPassFailure();
     }
     constexpr int64_t most = std::numeric_limits<int32_t>::max();

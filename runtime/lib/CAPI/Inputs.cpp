@@ -227,7 +227,8 @@ int64_t ValueReader::node(int64_t number, const NodeUse &use) {
   if (inputs.isChild[number] && adt.isUnshared())
     raiseInvalid("node ", number,
                  " is a child of two nodes, but the model declares ", adt.name,
-                 " as 'kind ", adt.kind, "'");
+                 " as 'kind ", adt.kind,
+                 "'; declare it 'kind dag', or copy the node");
   inputs.isChild[number] = 1;
   return number;
 }

@@ -87,13 +87,16 @@ json parseHeader(const std::string &path, const char *begin, int64_t size) {
 
 DType parseFileType(const std::string &path, const std::string &tensor,
                     const std::string &name) {
+  std::string known;
   for (DType type :
-       {DType::I1, DType::I8, DType::U8, DType::I16, DType::I32, DType::I64,
-        DType::F16, DType::BF16, DType::F32, DType::F64})
+       {DType::F64, DType::F32, DType::F16, DType::BF16, DType::I64, DType::I32,
+        DType::I16, DType::I8, DType::U8, DType::I1}) {
     if (name == fileName(type))
       return type;
+    known += concat(known.empty() ? "" : ", ", fileName(type));
+  }
   raise("'", path, "': tensor '", tensor, "' has unsupported type ", name,
-        "; store it as F32, F64, F16, BF16, I64 or I32");
+        "; store it as one of ", known);
 }
 
 bool isCount(const json &value) {

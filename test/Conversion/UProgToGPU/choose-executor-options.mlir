@@ -1,6 +1,6 @@
 // RUN: not batch-opt %s --batch-choose-executor=cluster-size=17 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not batch-opt %s --batch-choose-executor=cluster-size=-1 2>&1 | FileCheck %s --check-prefix=SIZE
-// SIZE: error: invalid cluster-size {{17|-1}}; expected 1 to 16
+// SIZE: error: invalid cluster-size {{17|-1}}; expected 0 to 16
 // RUN: not batch-opt %s --batch-choose-executor=instances=0 2>&1 | FileCheck %s --check-prefix=INSTANCES
 // RUN: not batch-opt %s --batch-choose-executor=instances=2147483648 2>&1 | FileCheck %s --check-prefix=INSTANCES
 // INSTANCES: error: instances must be from 1 to 2147483647
