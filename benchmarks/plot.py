@@ -155,7 +155,7 @@ def draw_gpu(record, output):
     results = record["results"]
     batches = sorted({r["batch"] for r in results})
     forms = list(dict.fromkeys(form for r in results for form in r["peers"]))
-    # Results by the rank of their size among the model's sizes. Each panel shows one rank.
+    # Groups results by the rank of their size among the model's sizes. A panel shows one rank.
     ranks = {}
     for r in results:
         sizes = sorted({q["size"] for q in results if q["model"] == r["model"]})
@@ -360,8 +360,8 @@ def draw_decode(record, output):
 
 
 def draw_kernels(record, output):
-    """Draws the shares of the peak, except for kernels without floating-point products, and the
-    times of the peers divided by ours."""
+    """Draws the share of the peak that each kernel reaches, and the times of the peers divided by
+    ours. Omits the shares of kernels without floating-point products."""
     results = record["results"]
     batches = sorted({r["batch"] for r in results})
     out, top, width = [], TOP, 0

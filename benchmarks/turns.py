@@ -12,8 +12,8 @@ LEAST_INSTANCES = 8
 
 
 class Ours:
-    """Form that runs our program, or a variant of the program without a feature. The form takes
-    turns with those of peers."""
+    """Form that runs our program, or a variant of the program that lacks a feature. It takes turns
+    with the forms of peers."""
 
     def __init__(self, name, program, *options):
         self.name, self.program, self.options = name, program, options
@@ -46,7 +46,8 @@ class Ours:
 
 
 class Other:
-    """A form of a peer in a separate process, or the fastest of several processes."""
+    """Form of a peer, which runs in one or several separate processes. check() selects the fastest
+    process."""
 
     def __init__(self, name, form, processes):
         self.name, self.form, self.processes = name, form, processes

@@ -19,8 +19,8 @@ import batchtest  # noqa: E402
 
 class Peer:
     """A worker process, in which `python` runs a script. The arguments of the script are the name
-    of a library, the number of threads and `arguments`. `about` describes the library, or
-    contains the reason why it is "missing"."""
+    of a library, the number of threads and `arguments`. `about` describes the library. If the
+    library cannot be used, `about` is {"missing": reason}."""
 
     def __init__(self, script, name, threads, *arguments, python=sys.executable):
         # Thread pools of libraries read their size from the environment. The MALLOC_ settings

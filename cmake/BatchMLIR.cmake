@@ -19,8 +19,8 @@ endif()
 # LLVM targets of compiled objects: CPUs and GPUs.
 set(BATCH_LLVM_TARGETS AArch64 AMDGPU NVPTX X86)
 
-# Changes targets of MLIR, LLVM and LLD that link shared libraries: they link the LLVM
-# archives `llvm` instead, and a stub library for the LLVM targets that are left out.
+# Changes those targets of MLIR, LLVM and LLD that link shared libraries. They then link the
+# LLVM archives `llvm`, and a stub library that replaces the omitted LLVM targets.
 function(batch_link_archives llvm)
   set(left_out ${LLVM_TARGETS_TO_BUILD})
   list(REMOVE_ITEM left_out ${BATCH_LLVM_TARGETS})

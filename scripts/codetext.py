@@ -1,4 +1,4 @@
-"""Normalizes generated code so that two texts are equal exactly if their code is equal.
+"""Normalizes generated code so that two texts are equal if and only if their code is equal.
 
 LLVM IR, PTX and AMD assembly define functions, constants, values, registers, labels and
 metadata by name. A refactoring may change these names and the order of the definitions,
@@ -38,8 +38,8 @@ class Entity:
 
 
 def number(entities):
-    """Returns new names for the entities that are not visible, and all entities, both in
-    order of first use."""
+    """Returns new names for the entities that are not visible, and a list of all entities. Both are
+    in order of first use."""
     table = {e.name: e for e in entities}
     names, order, done = {}, [], set()
 

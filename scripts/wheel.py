@@ -19,7 +19,7 @@ import zipfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # License expression of the wheel: the licenses below and the license of Batch.
 EXPRESSION = "Apache-2.0 WITH LLVM-exception AND BSD-3-Clause AND MIT"
-LARGEST = 100 << 20  # limit of PyPI, in bytes
+LARGEST = 100 << 20  # PyPI's limit for the size of a wheel, in bytes
 
 
 def sources():

@@ -29,7 +29,7 @@
 # Parameters (lit -D name=value):
 #
 #   package_python=PATH   Python with the package, for tests of the feature `package`
-#   torch_python=PATH     Python with PyTorch, too, for tests of the feature `torch`
+#   torch_python=PATH     Python with the package and PyTorch, for tests of the feature `torch`
 #   long=1                also runs the tests of the feature `long`
 #   soak=OPTIONS          '--minutes=N --seed=M' for the random programs of a long run
 #   seeds=N               number of thread orders on the emulator

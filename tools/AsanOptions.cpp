@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 /// Default options of AddressSanitizer, which ASAN_OPTIONS overrides. LLVM
-/// headers poison memory, which the LLVM library reuses, because it is built
-/// without AddressSanitizer. MLIR contexts live until the process ends.
+/// headers poison memory that the LLVM library reuses, because the library is
+/// built without AddressSanitizer. MLIR contexts live until the process ends.
 extern "C" __attribute__((visibility("default"))) const char *
 __asan_default_options() {
   return "allow_user_poisoning=0:detect_leaks=0";

@@ -62,7 +62,7 @@ MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "treernn", "mvrnn", "dag
 EXAMPLES = {"bilstm_tagger": "sentences.jsonl", "lstm_nmt": "sentence_pairs.jsonl",
             "lattice_lstm": "char_lattices.jsonl"}
 
-# Models whose control waits for tensors (strategy `lazy`).
+# Models whose control flow waits for tensors (strategy `lazy`).
 WAITING = ["drnn", "stackrnn", "nestedrnn_td", "moe_top1"]
 SENTENCES = ["stackrnn", "moe_top1"]
 
@@ -179,7 +179,7 @@ def lower(model, size, variant, path):
                    *batchtest.autobatch_passes(options, variant.get("without", ()),
                                                variant.get("with")),
                    "--cpu-workers=" + workers)
-    with open(path) as file:  # descriptions of kernels name the source file
+    with open(path) as file:  # each kernel's description contains the file name
         return re.sub(r"\\22lines\\22:\{[^}]*\},", "", file.read())
 
 

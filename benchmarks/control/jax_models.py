@@ -1,6 +1,6 @@
-"""The models in JAX, for one instance. Loops over given words are lax.scan, loops whose end
-is computed are lax.while_loop, and branches are lax.cond. jax.vmap makes mini-batches,
-in which loops run until the last instance ends, and both sides of branches run for all instances.
+"""The models in JAX, for one instance. Loops over given words use lax.scan, loops whose end is
+computed use lax.while_loop, and branches use lax.cond. jax.vmap makes mini-batches, in which
+loops run until the last instance ends, and both sides of branches run for all instances.
 
 A net is a function of its parameters and one instance's arrays. prepare() makes these
 arrays, and outputs() arranges a result by instance.

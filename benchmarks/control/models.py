@@ -16,7 +16,7 @@ class Model:
     """A model. `sizes(small)`: its named sizes; `shapes(s)`: the shapes of its parameters;
     `instance(random, s)`: an input, with NumPy arrays; `work(s, inputs, outputs)`: the parts of
     the work on a mini-batch that run one after the other, each as (number of repetitions, FLOPs,
-    bytes of weights and caches); `decisions`: outputs that show the path of control;
+    bytes of weights and caches); `decisions`: outputs that show which path was taken;
     `options(s)`: options of batch-compile."""
 
     decisions, gains = (), {}

@@ -109,7 +109,7 @@ class Net:
 
 
 class Trace(residual_models.Model):
-    """A network without control. It runs the blocks that another network ran, and still
+    """A network without control flow. It runs the blocks that another network ran, and still
     computes policies and gates."""
 
     def __init__(self, net, ran):

@@ -162,8 +162,8 @@ def check_forms(forms, point, label):
 
 
 def time_forms(forms, found, point, rounds, seconds, label, reference=None):
-    """Adds times, and their ratios to the reference, to the results of the checks. Returns the
-    reference, which is the fastest strategy by default."""
+    """Times the forms, and divides their times by that of the reference. Stores times and ratios
+    in `found`. Returns the reference, which is the fastest strategy by default."""
     progress("%s: time %s" % (label, ", ".join(form.name for form in forms)))
     times = turns.take_turns(forms, point, rounds, seconds)
     for name, us in times.items():
@@ -426,7 +426,7 @@ def main():
 
 
 def larger(before, after):
-    """Returns the larger of each pair of numbers in two answers of batch-peak."""
+    """Merges two answers of batch-peak: returns the larger of each pair of numbers."""
     if isinstance(before, dict):
         return {name: larger(before[name], after[name]) for name in before}
     return max(before, after)

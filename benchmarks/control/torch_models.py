@@ -189,7 +189,7 @@ class Attention(Net):
 
 
 class Masked(Attention):
-    """Attends to all slots with a mask, or to the filled slots."""
+    """Attends to all slots and masks the empty ones, or attends only to the filled slots."""
 
     RUNS = {"masked": "steps"}
     EAGER = {"filled slots": "filled"}

@@ -1,6 +1,6 @@
 """Writes traces. A trace is a program that repeats a model's run of one instance with fixed
-decisions. It has the same operations, but its control reads no tensors, so `linearize` compiles
-it."""
+decisions. It has the same operations, but its control flow reads no tensors, so `linearize`
+compiles it."""
 
 import batchtest
 import residual
@@ -54,8 +54,8 @@ def seq2seq(name, count):
 
 
 def trace(name, s, output):
-    """Returns the text of a model's trace, or None if the model's control reads no tensors. The
-    trace of such a model is the plan of linearize."""
+    """Returns the text of a model's trace, or None if the model's control flow reads no tensors.
+    The trace of such a model is the plan of linearize."""
     if name in ("seq2seq", "seq2seq_forced"):
         return seq2seq(name, int(output["count"]))
     if name in ("blockdrop", "blockdrop_given", "skipnet38"):

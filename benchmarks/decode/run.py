@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times a decoder with caches next to jit(vmap) and transformers' `generate`.
+"""Compares Batch, jit(vmap) and transformers' `generate` on a decoder with caches.
 
   run.py [--widths=256,768] [--lanes=1,8,64] [--spellings=tuple,stacked,scan]
          [--requests=256] [--map-lanes=32] [--layers=4] [--threads=1] [--rounds=5]
@@ -74,7 +74,7 @@ def count_same(found, wanted):
 
 
 class Point:
-    """A number of requests on a number of lanes, for several forms that take turns."""
+    """A point of the benchmark: `count` requests on `lanes` lanes, and forms that take turns."""
 
     def __init__(self, width, lanes, count, ours, theirs):
         self.width, self.lanes, self.count = width, lanes, count

@@ -7,11 +7,11 @@
 //
 // batch-barrier OBJECT STEPS RUNS BLOCKS...
 //
-// Runs plans whose steps have no tasks, with an object's own kernel: with a
-// barrier after each step, without barriers, and with a single step. The
-// differences per step are the times of a barrier and of a step's bookkeeping.
-// Prints a JSON array with an object for each number of blocks, which contains
-// the medians of the runs.
+// Runs plans on an object's own kernel. Their steps have no tasks. One plan has
+// a barrier after each step, one has no barriers, and one has a single step.
+// The differences per step are the times of a barrier and of a step's
+// bookkeeping. Prints a JSON array. For each number of blocks, it contains an
+// object with the medians of the runs.
 //
 //===----------------------------------------------------------------------===//
 

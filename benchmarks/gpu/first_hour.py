@@ -267,7 +267,7 @@ class Hour:
         return [program for program in self.programs if program["part"] == part]
 
     def few(self, programs):
-        """Returns all programs or, with --quick, only the first program for each way to run one."""
+        """Returns all programs. With --quick, returns only the first one for each way to run it."""
         if not self.options.quick:
             return programs
         kept = {}
@@ -367,7 +367,7 @@ def control(hour):
 
 
 def timed(hour, part, runs):
-    """Runs comparisons, several at once, and then timings."""
+    """Runs comparisons in parallel, and then timings one after the other."""
     first, then = {}, []
     runs = 2 if hour.options.quick or hour.emulated else runs
     for program in hour.few(hour.of(part)):
@@ -412,7 +412,7 @@ def sanitizer(hour):
 
 
 def needs(hour, part, name):
-    """Returns whether a tool is on the PATH, to which main() adds the CUDA folders."""
+    """Returns whether a tool is on the PATH. main() has added the CUDA folders to the PATH."""
     if shutil.which(name):
         return True
     print("%s: there is no %s" % (part, name))
@@ -470,7 +470,7 @@ def middle_one(hour, program):
 
 
 def sampling_option(hour):
-    """Returns the option for the sampling interval of warps, which depends on ncu's version."""
+    """Returns ncu's option for the sampling interval of warps. Its name depends on the version."""
     _, text, _ = hour.watch.call(["ncu", "--help"], 20)
     return "--warp-sampling-interval" if "--warp-sampling-interval" in text \
         else "--sampling-interval"
@@ -569,7 +569,7 @@ def table(hour):
 
 
 def rows_of_times(jobs, hour):
-    """Returns kernel times and totals by batch size, and estimates of some kernels."""
+    """Returns the lines of a table: kernel times and totals by batch size, and some estimates."""
     found = {}
     estimates = {"%s %d f32, device" % (entry["model"], entry["size"]):
                  entry.get("estimate_us", {}) for entry in hour.bundle["models"]}

@@ -181,8 +181,8 @@ def compile_objects(work, options):
 
 
 def add_estimates(models, options):
-    """Adds to each model the times that work.py estimates for the kernels of executor
-    `device`, by batch size."""
+    """Adds estimates of work.py to each model: the times of the kernels of executor `device`, by
+    batch size."""
     import work
     batches = [batch for batch in (1, 4, 10, 64) if batch <= options.instances]
     of = argparse.Namespace(blocks=0, precision="f32", chip=options.chip,

@@ -1,6 +1,6 @@
 """Programs of first_hour.py that run.py does not measure: golden cases with each executor,
-level and precision on a GPU; a tree model with products on tensor cores; and models with
-control that does not follow a structure.
+level and precision on a GPU; a tree model with products on tensor cores; and models whose
+control flow does not follow a structure.
 
 A program is {"part": of first_hour.py, "name", "object", "options": of batch-run, "checks":
 options of batch-run that check results}. Paths are relative to the bundle's folder.
@@ -62,8 +62,8 @@ def ways(model, executors, levels):
 
 
 def bound(precision, trees):
-    """Returns the option with the error bound of the results. Each level adds one product to the
-    chain of products below it, and the output layer adds one more."""
+    """Returns the option that sets the error bound of the results. Each level adds one product to
+    the chain of products below it, and the output layer adds one more."""
     levels = len(graphs.Plan([graphs.graph_of(tree) for tree in trees]).levels)
     return ["--check-unbatched=%.2g" % (2 * ROUNDING[precision] * (levels + 2))]
 
@@ -135,7 +135,8 @@ def tensor_cores(options, entries):
 
 
 def control(options):
-    """Yields tuples like those of cases() for models whose control does not follow a structure."""
+    """Yields tuples like those of cases(), for models whose control flow does not follow a
+    structure."""
     for model, (small, checked) in CONTROL.items():
         if options.models and model not in options.models:
             continue

@@ -144,7 +144,7 @@ def driver():
 # --- measuring ----------------------------------------------------------------
 
 def measure_barriers(objects, options, processors):
-    """Measures barriers of the smallest model's kernels with batch-barrier."""
+    """Runs batch-barrier to measure the barriers of the smallest model's kernels."""
     chosen = min(objects, key=lambda each: (each.model != "treefc", each.size))
     steps, runs = (5, 3) if options.quick else (1000, 21)
     grids = [1 << i for i in range(16) if 1 << i < processors] + [processors]
@@ -202,7 +202,7 @@ def node_by_node(entry, form, batch, known):
 
 
 def check_peer(entry, wanted, peer, options):
-    """Returns {(form, batch): largest error}, without forms that cannot be captured or compiled.
+    """Returns {(form, batch): largest error}. Omits forms that cannot be captured or compiled.
     `wanted` contains the expected results by number of instances."""
     peer.load(entry.model, entry.size, entry.shapes(), entry.values, entry.graphs)
     tensors = {instances: outputs_of(next(iter(found.values()))[1])
@@ -260,7 +260,7 @@ def time_all(entry, wanted, peer, forms, options, folder):
 
 
 def summarize(parts, count):
-    """Returns times per mini-batch of all repetitions, and their medians."""
+    """Returns the times per mini-batch in all repetitions, and the medians of these times."""
     parts = {part: [round(value / count, 2) for value in values]
              for part, values in parts.items()}
     return {"us": parts, "median_us": {part: statistics.median(values)
@@ -334,7 +334,7 @@ def print_result(result):
 
 
 def store(record, kept, options):
-    """Writes the record. Adds the results of an earlier record that the new one lacks."""
+    """Writes the record. Adds a result of an earlier record if the new record lacks it."""
     def key(result):
         return result["model"], result["size"], result["batch"]
 

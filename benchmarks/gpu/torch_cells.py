@@ -196,8 +196,8 @@ class TreeLSTM(Model):
 
 
 class BinaryTreeLSTM(Model):
-    """The model of peers/torch_peer.py, without results that share memory, which compilers do
-    not support."""
+    """A variant of the model of peers/torch_peer.py. Its results do not share memory, because
+    compilers do not support that."""
 
     names = ("h", "c")
 

@@ -188,7 +188,7 @@ class Peer:
 
     @torch.inference_mode()
     def time(self, form, batch, instances, runs):
-        """Returns [{"us", "device_us"}] of `runs` runs over mini-batches of `batch` instances."""
+        """Returns [{"us", "device_us"}] for `runs` runs. A mini-batch has `batch` instances."""
         if (form, batch) not in self.calls:
             self.calls[form, batch] = [lambda: self.recursive(instances)] \
                 if form == "recursive" \

@@ -199,7 +199,7 @@ def print_choices(models, options, record):
 
 
 def load(models, options):
-    """Returns the models with the inputs that make_bundle.py writes."""
+    """Returns a Model for each name in `models`, with the inputs that make_bundle.py writes."""
     import make_bundle
     found = []
     with tempfile.TemporaryDirectory() as folder:

@@ -15,9 +15,9 @@ def linear(name, out, into):
 class Model:
     """A model. `sizes(hidden)`: its named sizes; `shapes(s)`: the shapes of its parameters;
     `instance(random, s)`: an input; `flops(s, inputs, outputs, tasks)`: the FLOPs of its
-    products, with `outputs` by instance and `tasks` by kernel; `waits`: whether control waits for
-    tensors; `decisions`: outputs that show the path of control; `named`: the sizes that the
-    module names (None: all)."""
+    products, with `outputs` by instance and `tasks` by kernel; `waits`: whether control flow
+    waits for tensors; `decisions`: outputs that show which path was taken; `named`: the sizes that
+    the module names (None: all)."""
 
     waits, decisions, gains, named = True, (), {}, None
 
@@ -72,7 +72,7 @@ class Greedy(Model):
 
     def instance(self, random, s):
         # A random network rarely ends a sentence, so most sentences end at their limit. Control
-        # can predict neither the limit nor an end.
+        # flow can predict neither the limit nor an end.
         return {"src": words(random, random.integers(8, 41), s["V"]),
                 "limit": int(random.integers(8, 41))}
 

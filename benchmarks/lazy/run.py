@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares models whose control waits for tensors with PyTorch and DyNet.
+"""Compares Batch with PyTorch and DyNet on models whose control flow waits for tensors.
 
   run.py [--build=build] [--models=a,b] [--hidden=256,512] [--batches=8,64,1]
          [--threads=1] [--rounds=3] [--peers=a,b] [--minutes=20] [--output=FILE] [--add]

@@ -354,8 +354,8 @@ class Speculative(Net):
 
 
 class Sampled(Speculative):
-    """Samples words. A law contains the probabilities of all words. A draw u selects the first
-    word at which the cumulative sum exceeds u times the sum of the law."""
+    """Samples words. A law is a probability distribution over all words. A draw u selects the
+    first word at which the cumulative sum exceeds u times the sum of the law."""
 
     def law(self, scores):
         return torch.softmax(scores, -1)

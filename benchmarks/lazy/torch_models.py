@@ -38,7 +38,7 @@ def packed(sequences):
 
 
 def unpacked(data, sizes, order):
-    """Returns the elements of each instance from data in the order of `packed`."""
+    """Returns the elements of each instance. `data` is in the order that packed() creates."""
     padded, lengths = rnn.pad_packed_sequence(
         rnn.PackedSequence(data, torch.tensor(sizes)), batch_first=True)
     found = [None] * len(order)
@@ -48,8 +48,8 @@ def unpacked(data, sizes, order):
 
 
 class Net(torch.nn.Module):
-    """A net with its weights as buffers. STEPS maps the name of each function that is compiled to
-    the number of its leading arguments that have a row for each instance in progress."""
+    """A net with its weights as buffers. STEPS contains the names of the compiled functions. It
+    maps each name to a number of leading arguments, which have a row per instance in progress."""
 
     STEPS = {}
 
@@ -555,8 +555,8 @@ class NestedGiven(Nested):
         return self.write(hs, es, instance["counts"])
 
     def prepare(self, batch):
-        """Returns the instances that run each step, sorted from the longest inner loop to the
-        shortest, and how many of them run each round of the inner loop."""
+        """Returns, for each step, the instances that run it, sorted from the longest inner loop to
+        the shortest, and the number of them that run each round of the inner loop."""
         steps = []
         for t in range(max(len(i["counts"]) for i in batch)):
             counts = {i: b["counts"][t] for i, b in enumerate(batch) if t < len(b["counts"])}

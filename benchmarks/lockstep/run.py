@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the speed-up of samplers whose control runs in lock step.
+"""Measures the speed-up of samplers whose control flow runs in lockstep.
 
   run.py [--build=build] [--parts=utilization,choices,traffic,speed]
          [--lanes=1,8,32,128] [--chains=1,16,64,256,1024] [--transitions=10]
@@ -68,8 +68,8 @@ OPTIMIZATIONS = {
 
 
 class Sampler:
-    """A model with its inputs, compiled in a folder. The measured chains come first. The chains
-    to learn from follow, and their numbers continue those of the measured chains."""
+    """A model with its inputs, compiled in a folder. The measured chains come first. They are
+    followed by the chains from which `batch-run --learn-policy` learns, numbered consecutively."""
 
     def __init__(self, model, folder, chains, sizes, **inputs):
         self.model = model
@@ -127,12 +127,12 @@ class Sampler:
 
 
 def gradient_block(found, gradients):
-    """Returns the block that lanes ran as often as the model counted gradients. Another
+    """Returns the block whose number of lane runs equals the model's count of gradients. Another
     block computes the first gradient of each chain, which the model does not count."""
     for block in found["blocks"]:
         if block["lane_runs"] == gradients:
             return block
-    raise batchtest.ToolError("no block ran as often as the model counted gradients (%d)" %
+    raise batchtest.ToolError("no block ran once per gradient; the model counted %d gradients" %
                               gradients)
 
 

@@ -236,8 +236,8 @@ static void addTwoCells(TaskGraph &graph, const Structures &structures,
 }
 
 /// Adds a lattice GRU with states between characters (Su et al., as in
-/// ED-Batch). A state is the sum of the cells that end at its position: one of
-/// a character, and those of words.
+/// ED-Batch). A state is the sum of the cells that end at its position: the
+/// cell of a character, and the cells of words.
 static void addLatticeGru(TaskGraph &graph, const Structures &structures,
                           size_t index, std::mt19937_64 &) {
   const Lattice &lattice = at(structures.lattices, index);

@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Task graphs, without tensors, of the eight workloads of ED-Batch, of the
-// tagger with characters, and of a LatticeLSTM with two kinds of characters.
-// There is one task per cell, one task per output, and one task that sums the
-// outputs of an instance. Structures are generated from a seed or read from
-// files.
+// Task graphs without tensors for the eight workloads of ED-Batch, a tagger
+// with characters, and a LatticeLSTM with two kinds of characters. There is one
+// task per cell, one task per output, and one task that sums the outputs of an
+// instance. Structures are generated from a seed or read from files.
 //
 //===----------------------------------------------------------------------===//
 

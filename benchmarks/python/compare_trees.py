@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the speed of the Python packages of this source tree and another source tree.
+"""Compares the speed of this source tree's Python package with that of another source tree.
 
   compare_trees.py OTHER [--programs=a,b] [--lanes=1,64] [--rounds=15] [--seconds=0.1]
                    [--output=FILE]

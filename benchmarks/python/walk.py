@@ -79,7 +79,7 @@ batch.view(Tree, MadeNode)(lambda node: Tree.Node(node.left, node.right))
 
 
 def random_tree(generator, leaves, leaf, node):
-    """Makes a random tree by nested calls. Their depth is a few tens."""
+    """Makes a random tree by nested calls, which are a few tens of levels deep."""
     if leaves == 1:
         return leaf(int(generator.integers(1000)))
     left = int(generator.integers(1, leaves))
@@ -94,7 +94,7 @@ def trees(options, leaf, node):
 
 
 def arrays_of(given, order):
-    """Returns the nodes of trees of variants as arrays, in post-order or in random order."""
+    """Converts trees of variants to arrays of nodes, in post-order or in random order."""
     variants, words, children, roots = [], [], [], []
 
     def add(tree):

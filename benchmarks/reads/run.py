@@ -112,7 +112,7 @@ def choose(text):
 
 
 def cases(folder, instances):
-    """Returns [(name, aim, (variant, variant))] with variants (way, program, flags). The time of
+    """Returns [(name, aim, (variant, variant))]. A variant is (way, program, flags). The time of
     the first variant is compared with that of the second."""
     draw = random.Random(3)
     ids, rows = os.path.join(folder, "ids"), os.path.join(folder, "rows")

@@ -44,8 +44,8 @@ MODELS = ["schools", "logistic", "poisson", "hierarchical", "autoregressive", "m
 
 
 def estimates(values):
-    """Returns, for every parameter that varies, its mean and standard deviation with their
-    errors, its effective samples and its R-hat."""
+    """Returns statistics of every parameter that varies: mean and standard deviation, each with
+    its error, effective samples, and R-hat."""
     result = {}
     for name, value in values.items():
         value = value.reshape(value.shape[:2] + (-1,))

@@ -203,7 +203,7 @@ def floors(model, size, nodes, peak, mini_batches):
 
 
 def larger(before, after):
-    """Returns the larger of each pair of numbers in two outputs of batch-peak."""
+    """Merges two outputs of batch-peak: returns the larger of each pair of numbers."""
     if isinstance(before, dict):
         return {key: larger(before[key], after[key]) for key in before}
     return before if isinstance(before, str) else max(before, after)
@@ -221,9 +221,9 @@ def compile_for(options, model, output, size):
 
 
 def measure_overheads(options, folder):
-    """Returns, for each number of threads, the times of a run of TreeLSTM on one leaf and of a step
-    of TreeRNN on a chain. The threads share every step of the chain. Both models have hidden
-    size 16."""
+    """Returns two times for each number of threads: the time that TreeLSTM takes for one leaf, and
+    the time that TreeRNN takes for a step on a chain. The threads share every step of the chain.
+    Both models have hidden size 16."""
 
     def run(model, tree, threads, *more):
         program = compile_for(options, model, os.path.join(folder, model + ".so"), 16)

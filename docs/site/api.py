@@ -118,7 +118,7 @@ def entry(node):
 
 
 def imported(module):
-    """Returns {name: module of the package that the name is imported from}."""
+    """Returns {name: module} for the names that are imported from modules of the package."""
     return {a.asname or a.name: node.module[6:] for node in module.body
             if isinstance(node, ast.ImportFrom) and node.module.startswith("batch.")
             for a in node.names}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""stage.py FOLDER: lays out the Markdown files of this tree in FOLDER for Sphinx.
+"""stage.py FOLDER: copies the Markdown files of this tree to FOLDER and adapts them for Sphinx.
 
 README.md becomes index.md. Links to pages of the site remain links. Links to files of
 examples, benchmarks or docs become downloads. Links to other sources become plain text.

@@ -1,7 +1,7 @@
 // Decoder of Seq2seq (Sutskever et al. 2014), with the sizes of Cocktailer (Zhang et al., OSDI
-// 2023). An LSTM writes at most 50 words, until it writes the word that ends a sentence, so a
-// tensor of each step determines whether the loop ends. Result rows after the end are zeros. H is
-// the size of a state, and V is the number of words.
+// 2023). An LSTM writes words until it has written 50 words or the word that ends a sentence. A
+// tensor of each step thus determines whether the loop ends. Result rows after the end are zeros.
+// H is the size of a state, and V is the number of words.
 //
 //   w = start; do: (h, c) = lstm(E[w], h, c), y = W h + b,
 //                  w = argmax y (the first if several are largest), write w and h

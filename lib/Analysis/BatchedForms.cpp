@@ -741,8 +741,8 @@ void BatchedForms::visitSegmentReduction(linalg::LinalgOp op,
          "reduces a ragged extent with an unsupported combiner; expected a "
          "sum, product, maximum or minimum of floats or signed integers, or "
          "arith.andi or arith.ori of i1; split other combiners into several "
-         "reductions, such as an argmax into a maximum and the minimum of its "
-         "positions");
+         "reductions: for example, compute an argmax as a maximum and the "
+         "minimum of its positions");
     return;
   }
   if (!checkCaptured(op, loops))

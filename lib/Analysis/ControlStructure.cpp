@@ -217,9 +217,9 @@ bool mlir::batch::mayWait(Operation *op, const InstanceProgram &program) {
 // RecursionClasses
 //===----------------------------------------------------------------------===//
 
-/// Returns the value from which `item` is extracted: the matched value for a
-/// field, the list for an element, and the value of a list-shaped ADT for the
-/// list of its elements. Returns null for other values.
+/// Returns the value from which `item` is extracted. A field is extracted from
+/// the matched value, an element from its list, and a list of elements from the
+/// value of a list-shaped ADT. Returns null for other values.
 static Value getContainer(Value item, SymbolTableCollection &symbols) {
   Operation *op = item.getDefiningOp();
   if (!op)
@@ -236,9 +236,9 @@ static bool isFunctionArgument(Value value) {
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// Follows the matches and list accesses that extract `value` back to an ADT
-/// argument of the enclosing function, and returns this argument. Returns
-/// `value` if it is such an argument, and null if there is none.
+/// Returns the ADT argument of the enclosing function from which matches and
+/// list accesses extract `value`. Returns `value` if it is such an argument,
+/// and null if there is none.
 static BlockArgument getWhole(Value value, SymbolTableCollection &symbols) {
   if (!getAdt(value.getType()))
     return {};
@@ -281,17 +281,17 @@ RecursionClasses::classify(ArrayRef<func::FuncOp> component) const {
 
 namespace {
 
-/// Nodes that mutually recursive functions visit: all values of the ADTs that
+/// Nodes visited by mutually recursive functions: all values of the ADTs that
 /// any of these functions takes as an argument.
 class VisitedNodes {
 public:
-  /// Finds the nodes that `function` and the functions on a call cycle with it
-  /// visit.
+  /// Finds the nodes visited by `function` and by the functions on a call cycle
+  /// with it.
   VisitedNodes(const InstanceProgram &program, func::FuncOp function,
                SymbolTableCollection &symbols);
 
-  /// Returns true if `field`, which a match extracts, contains no nodes or if
-  /// all of its nodes are passed to recursive calls.
+  /// Returns true if `field` contains no nodes, or if all of its nodes are
+  /// passed to recursive calls. A match extracts `field`.
   bool coverField(BlockArgument field) const;
 
 private:

@@ -87,7 +87,7 @@ bool InspectorWaits::waitsForOwnRows(ArrayRef<Operation *> ops) const {
     Operation *op = row.getDefiningOp();
     if (!op) {
       op = row.getParentBlock()->getParentOp();
-      // Elements of the lists over which a map in `ops` iterates also come
+      // If `ops` contains a map, the elements over which it iterates also come
       // from outside `ops`.
       if (isa<rec::MapOp>(op) && inside.contains(op))
         return true;
@@ -107,8 +107,8 @@ bool InspectorWaits::waitsForOwnRows(ArrayRef<Operation *> ops) const {
   });
 }
 
-/// Determines whether `op` first waits or first records a task, over all paths
-/// through its regions.
+/// Determines whether `op` waits first or records a task first. Considers all
+/// paths through the regions of `op`.
 InspectorWaits::First
 InspectorWaits::findFirst(Operation *op, DenseSet<Operation *> &calls) const {
   if (isa<AwaitOp>(op))

@@ -53,8 +53,9 @@ bool LoopLayers::dependsOnlyOnRound(Operation *op) {
   });
 }
 
-/// Adds edges from `value`, which `node` defines, to its readers. If the value
-/// may not cross layers, back edges place its readers in the layer of `node`.
+/// Adds edges from `node`, which defines `value`, to the readers of `value`. If
+/// `value` may not cross layers, back edges place the readers in the layer of
+/// `node`.
 void LoopLayers::addEdges(Value value, unsigned node, bool mayCross) {
   auto add = [&](unsigned reader) {
     successors[node].push_back(reader);

@@ -335,8 +335,7 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
                           "constant");
         mapping.map(read.getResult(), get(read.getTensor())[*place]);
       } else if (inner.getNumRegions() != 0 || !isMemoryEffectFree(&inner)) {
-        return fail(
-            op, "the body of this op contains control flow or side effects");
+        return fail(op, "the body of this op has control flow or side effects");
       } else if (Value sum = addProduct(&inner, op, mapping)) {
         mapping.map(inner.getResult(0), sum);
       } else {

@@ -65,9 +65,9 @@ void TensorCode::collectBlocks(Region &region) {
     }
 }
 
-/// Finds the elements of tensors, and the scalars computed from them, that only
-/// tensor ops read. They are kernel code, since control flow does not need
-/// them.
+/// Finds values that only tensor ops read: elements of tensors, and scalars
+/// computed from such elements. They are kernel code, since control flow does
+/// not need them.
 void TensorCode::findScalarCode() {
   for (Block *block : blocks) {
     for (Operation &op : *block) {

@@ -294,8 +294,8 @@ Pending BarrierFinder::enter(RegionBranchOpInterface control,
 
 void BarrierFinder::visitControl(RegionBranchOpInterface control,
                                  Pending &pending) {
-  // Pending uses before each region; null is the point after the control flow.
-  // Iterate until the uses no longer change.
+  // Pending uses before each region, where null represents the point after the
+  // control flow. Iterate until the uses no longer change.
   DenseMap<Region *, Pending> before;
   SetVector<Region *> worklist;
   auto leave = [&](RegionBranchPoint point, const Pending &state) {

@@ -29,7 +29,7 @@ static double countBytes(Type type) {
 }
 
 /// Returns true if the kernel uses the argument only as the destination of
-/// inserts in place.
+/// in-place inserts.
 static bool isOnlyWritten(KernelOp kernel, BlockArgument argument) {
   for (unsigned i = 0, e = kernel.getNumResults(); i < e; ++i) {
     auto place = kernel.getResultAttrOfType<IntegerAttr>(i, kInPlaceAttr);

@@ -16,7 +16,8 @@ using namespace mlir;
 using namespace mlir::batch;
 using mlir::uprog::Level;
 
-/// Maximum number of consecutive ops whose steps improve() assigns together.
+/// Maximum number of consecutive ops that improve() assigns to one unit
+/// together.
 static constexpr size_t kMostPieces = 8;
 
 namespace {
@@ -111,7 +112,7 @@ double UnitScheduler::estimate(Block &block,
              costs.getMoveTime(
                  2.0 * getRowBytes(cast<RankedTensorType>(copy.getType())) /
                  units);
-    // Assume that some members of a set take each path of a branch.
+    // Assume that each path of a branch is taken by some members of a set.
     double runs = countGroups(&op), takers = members;
     if (members > 1 && isa<uprog::BranchOp>(op)) {
       takers = std::max(members * runs, 1.0);
@@ -132,9 +133,9 @@ double UnitScheduler::estimate(int64_t units, double members) {
                   units, members);
 }
 
-/// Returns true for a step that takes no longer on one unit than on all units
-/// plus the barriers before and after it. A step on one unit might not need
-/// these barriers.
+/// Returns true for a step whose time on one unit is at most its time on all
+/// units, including the barriers before and after it. A step on one unit might
+/// not need these barriers.
 bool UnitScheduler::isSmall(uprog::RunOp run) const {
   return works.contains(run) && !given.contains(run) &&
          estimateStep(run, /*units=*/1, /*members=*/1) <=

@@ -135,7 +135,7 @@ void ValueClasses::addParameterRows() {
       if (auto parameter = sharedness.getParameter(slice.getSource()))
         addParameterRow(node, *parameter, slice.getResultType());
     // A parameter that is copied to another value is one row of the class of
-    // this value.
+    // that value.
     if (std::optional<int64_t> parameter = sharedness.getParameter(value))
       for (unsigned target : flow.getCopies(node))
         if (!isParameter(target))

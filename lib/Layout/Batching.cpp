@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each state of the search is a set of operators that have run. The cost of a
-// batch has a lower bound before the layout: its launch, and a gather copy for
-// each operand that has a variable twice. The search first finds the lowest
-// cost from every state to the end. It then lays out whole sequences of batches
-// in ascending order of these costs, until no other sequence can be better than
-// the best layout.
+// Each state of the search is a set of operators that have run. Even before the
+// layout is known, the cost of a batch has a lower bound: its launch, and a
+// gather copy for each operand in which a variable occurs twice. The search
+// first finds the lowest cost from every state to the end. It then lays out
+// whole sequences of batches in ascending order of these costs, until no other
+// sequence can be better than the best layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,8 +55,8 @@ struct State {
 
 /// Path from the first state: a sequence of batches.
 struct Path {
-  /// Lowest cost of a path to the end that begins with this path, and the cost
-  /// so far.
+  /// Lowest cost of a complete path that begins with this path, and the cost so
+  /// far.
   Cost least, cost;
   int32_t state;
   /// Index of the path without the last step, or -1 if there is none.
@@ -219,8 +219,8 @@ Search::candidates(const std::vector<bool> &done) const {
     if (block.operators.size() > small && batch.size() == 1 &&
         left(block.operators[batch[0]].kind, done) == 1)
       return {batch};
-  // Sufficient condition from the paper: it is best to run a kind if all of its
-  // next operators are ready.
+  // Sufficient condition from the paper: it is best to run a kind if all
+  // operators that sourcesOfKind() counts are ready.
   std::vector<std::pair<double, size_t>> ratios;
   for (size_t i = 0; i < ready.size(); ++i)
     ratios.emplace_back(-static_cast<double>(ready[i].size()) /

@@ -23,7 +23,7 @@ namespace {
 struct TreeView {
   explicit TreeView(const PQTree &tree);
 
-  /// Returns the lowest node with both positions of the frontier below it.
+  /// Returns the lowest node above both positions of the frontier.
   Node above(int32_t first, int32_t last) const;
   /// Returns the index of the child of `node` that is above a position of the
   /// frontier.
@@ -606,8 +606,8 @@ size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
   return lower;
 }
 
-/// Returns a minimal subset of `some` whose claims cannot all be satisfied. The
-/// claims of `some` itself must not all be satisfiable.
+/// Returns a minimal subset of `some` whose claims cannot all be satisfied.
+/// Requires that the claims of `some` cannot all be satisfied.
 Conflicts::Claims Conflicts::core(const Claims &some) {
   Claims result, rest = some;
   for (;;) {

@@ -88,7 +88,7 @@ bool PQTree::reduce(const std::vector<int32_t> &set, bool *changed) {
 // Finding the pertinent nodes
 //===----------------------------------------------------------------------===//
 
-/// Clears the data of an earlier reduction in a node.
+/// Clears the data that an earlier reduction left in a node.
 PQTree::NodeData &PQTree::touch(Node node) {
   NodeData &data = nodes[node];
   if (data.reduction == reduction)
@@ -115,7 +115,7 @@ bool PQTree::isQChild(Node node) const {
          (parent != none && nodes[parent].kind == Kind::Q);
 }
 
-/// Returns the neighbor of a child of a Q node on the side away from
+/// Returns the neighbor of `node`, a child of a Q node, on the side away from
 /// `previous`.
 PQTree::Node PQTree::nextSibling(Node node, Node previous) const {
   const NodeData &data = nodes[node];
@@ -404,8 +404,9 @@ PQTree::Node PQTree::remainder(Node p) {
   return child;
 }
 
-/// Replaces a partial Q node in another Q node with its children. The full
-/// children face its pertinent neighbor, or outwards if it has none.
+/// Replaces `q`, a partial Q node in another Q node, with the children of `q`.
+/// The full children face the pertinent neighbor of `q`, or outwards if it has
+/// none.
 void PQTree::flatten(Node q) {
   const NodeData data = nodes[q];
   int inner = 0;

@@ -4,8 +4,8 @@
 // fits the step size (dual averaging) and a mass matrix. The functions run one
 // chain, without recursion: pieces of a trajectory stay on a stack until they
 // have a neighbor of equal length. If `slice` is true, all points of a
-// trajectory in a slice (Hoffman and Gelman 2014) have equal odds, and the
-// sampler never draws other points.
+// trajectory that are in a slice (Hoffman and Gelman 2014) have equal odds, and
+// the sampler never draws other points.
 //
 // A model defines the target and the mass matrix, and declares the functions
 // that it uses:
@@ -426,7 +426,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   // a sum of
   //
   //   1  the step size
-  //   2  the position counts for the mass matrix
+  //   2  the position contributes to the mass matrix
   //   4  a window ends: there is a new mass matrix, and the step size starts anew
   //   8  the step size becomes the average of the previous ones
   //
@@ -434,7 +434,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   // matrix; the mean and squares of the positions of the window; and `fits`,
   // which begins as zeros. `fits` has the logarithms of the step size and of
   // its average, the centre minus log 10, the mean error and the
-  // steps of dual averaging, and the number of positions that count for the
+  // steps of dual averaging, and the number of positions that contribute to the
   // mass matrix. Returns the state, the positions, and for each transition:
   // mean acceptance probability, leapfrog steps, doublings, 1 if it diverged,
   // energy, log density, step size.

@@ -318,7 +318,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
         : !vec, f64, !vec, f64, i32, i32
   }
 
-  // Returns the positions with row `t` replaced.
+  // Returns `qs` with row `t` replaced by `q`.
   func.func private @nuts.put(%q: !vec, %qs: !positions, %t: index) -> !positions {
     %empty = tensor.empty() : !positions
     %all = linalg.generic {indexing_maps = [affine_map<(n, d) -> (d)>,

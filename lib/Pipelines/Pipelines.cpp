@@ -53,11 +53,11 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createFlattenBodiesPass());
   // Counters and conditions that front ends write as tensors become scalars.
   pm.addPass(createScalarizePass());
-  // This pass requires that positions are numbers, not tensors.
+  // This pass requires positions to be numbers, not tensors.
   pm.addPass(createUpdateStacksPass());
   pm.addPass(createFoldBiasesPass());
-  // Recursion. Refactor first: `rec.backedge` marks are where the user put them
-  // only until code is copied. Unroll last, so that specialized code is
+  // Recursion. Refactor before code is copied, while `rec.backedge` marks are
+  // still where the user put them. Unroll last, so that specialized code is
   // unrolled together with its tests. All three passes bring together code in
   // which zeros can be folded.
   if (options.refactor)

@@ -164,10 +164,11 @@ bool ArrayList::addBuffer(nb::handle object, BatchArray &result) {
   return true;
 }
 
-/// Calls __dlpack__ of an object. Returns the capsule, or None if the result is
-/// not a capsule. Returns other objects unchanged. Nanobind marks a capsule as
-/// used only if it receives the capsule itself. If nanobind received an object
-/// that returns the same capsule twice, it would free the memory twice.
+/// Returns the capsule from an object's __dlpack__, or None if the result is
+/// not a capsule. Returns objects without a working __dlpack__ unchanged.
+/// Nanobind marks a capsule as used only if it receives the capsule itself. If
+/// nanobind received an object that returns the same capsule twice, it would
+/// free the memory twice.
 static nb::object capsuleOf(nb::handle object) {
   using namespace nb::literals;
   nb::object method = nb::getattr(object, "__dlpack__", nb::none());

@@ -35,7 +35,7 @@ private:
   nb::object session;
 };
 
-/// Calls a model with dense arguments and results without running Python code.
+/// Calls a model with dense arguments and results, without running Python code.
 class Call {
 public:
   /// idle: sessions that are not in use.

@@ -31,7 +31,7 @@ using namespace batch::python;
 /// Maximum depth of nested nodes. A limit is necessary because views can create
 /// nodes without end.
 static constexpr size_t mostOpen = 1 << 22;
-/// Maximum number of nodes of an instance in types without sharing. Memory
+/// Maximum number of nodes per instance that have types without sharing. Memory
 /// suffices for more, but a few objects with many paths through them would make
 /// the traversal too slow.
 static constexpr size_t mostUnshared = 1 << 24;

@@ -77,7 +77,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="module", autouse=True)
 def without_compiled_functions():
-    """Frees the code that JAX compiled for a module's tests, several gigabytes in total."""
+    """Frees the code compiled by JAX for a module's tests. It is several gigabytes in total."""
     yield
     import jax
     jax.clear_caches()

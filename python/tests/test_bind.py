@@ -1,4 +1,4 @@
-"""batch.bind: arrays that may change, and that each function packs once."""
+"""batch.bind: arrays that may change. Each function packs them once."""
 
 import jax.numpy as jnp
 import numpy
@@ -15,7 +15,7 @@ X = rng.normal(size=(3, 4)).astype(numpy.float32)
 
 @pytest.fixture
 def packed(monkeypatch):
-    """List with one element for each time a model packs parameters."""
+    """List that gets an element each time a model packs parameters."""
     calls, bind = [], batch.Model.bind
 
     def counted(*arguments, **options):
@@ -27,7 +27,7 @@ def packed(monkeypatch):
 
 
 def test_update(packed):
-    """An update takes effect in arguments and in closures; changes to the array alone do not."""
+    """An update takes effect in arguments and closures. Changing only the array does not."""
     w = W.copy()
     bound = batch.bind(w)
     product = batch.vmap(lambda v, w: v @ w, in_axes=(0, None))

@@ -302,7 +302,7 @@ def test_threads():
 
 
 def test_workers_and_single_instances_in_turn():
-    """A single instance wakes no other worker, which would have no work."""
+    """A single instance wakes no other worker, because there is no work for it."""
     mapped = batch.vmap(grow, threads=2)
     for x, y in ((NUMBERS[:1], NUMBERS[:1, 0]), (NUMBERS, NUMBERS[:, 0]),
                  (NUMBERS[:1] + 3, NUMBERS[:1, 0])):

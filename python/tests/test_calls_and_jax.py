@@ -206,7 +206,7 @@ def test_calls_keep_no_argument(double):
 
 
 def test_unmapped_result_has_its_own_memory(monkeypatch):
-    """The result is not a view of the array of all instances."""
+    """The unmapped result is not a view of an array with the results of all instances."""
     handed, put = [], arrays.putter()
 
     def record(array, is_weak):

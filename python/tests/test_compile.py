@@ -16,7 +16,7 @@ import batch
 
 
 @pytest.mark.parametrize("error, text, compile_model", [
-    pytest.param(ValueError, "writes a file, which a cached model would not do",
+    pytest.param(ValueError, "writes a file, but a cached model would not write it",
                  lambda: batch.compile(LOOP, options=["--write-params=/tmp/x"]),
                  id="option_that_writes_file"),
     pytest.param(batch.CompileError, "error", lambda: batch.compile("no\n"), id="invalid_text"),

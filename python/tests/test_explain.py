@@ -1,6 +1,6 @@
-"""explain() names the lines whose values control flow reads, and counts the work of each line.
+"""explain() names the lines that compute values read by control flow.
 
-The programs have known numbers of rounds.
+It also counts the work of each line. The programs have known numbers of rounds.
 """
 
 import functools
@@ -43,7 +43,7 @@ BODY, DECIDES = line_of("body"), line_of("decides")
 
 
 def block_at(explanation, line):
-    """Returns the block with the most tasks among the blocks that compute a line."""
+    """Among the blocks that compute a line, returns the one with the most tasks."""
     blocks = [b for b in explanation.blocks if (FILE, line) in b["lines"]]
     return max(blocks, key=lambda b: b["tasks"])
 

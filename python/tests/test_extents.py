@@ -1,9 +1,8 @@
-"""Tests questions that Python code asks about numbers of rows that differ between instances,
-such as `n > 0`.
+"""Tests questions in Python code about the number of rows of an array, such as `n > 0`.
 
-Each question is asked about ragged arrays in batch.vmap, about lists in batch.map, and about
-the rows of lists of a @batch.function. The answers are those of JAX for each array, with 0, 1
-and more rows.
+The number differs between instances. Each question is asked about ragged arrays in batch.vmap,
+about lists in batch.map, and about the rows of lists of a @batch.function. The answers are
+those of JAX for each array, with 0, 1 and more rows.
 """
 
 import functools
@@ -42,7 +41,7 @@ def add_row(total, row, x):
     return total + row.sum() * (2 if x.shape[0] == 3 else 1), None
 
 
-# Questions that Python decides. The code has a path for 0, 1, 2, 3 and more rows.
+# Questions that Python decides. The code has one path each for 0, 1, 2, 3 and more rows.
 DECIDED = {
     "n > 0": lambda x, n: 1 if n > 0 else 2,
     "n >= 1": lambda x, n: 1 if n >= 1 else 2,
@@ -105,7 +104,7 @@ COMPUTED = {
     "jnp.where(n)": lambda x, n: jnp.where(n, x.sum(), -1.0),
     "ones(shape)": lambda x, n: jnp.ones(x.shape).sum(),
     "fori_loop to n": lambda x, n: lax.fori_loop(0, n, lambda i, c: c * 2 + i, 1)}
-# Products and remainders, which have more paths than there are numbers of rows.
+# Products and remainders. They have more paths than there are different numbers of rows.
 PRODUCTS = {
     "n * n > 3": lambda x, n: 1 if n * n > 3 else 2,
     "n // 2 == 1": lambda x, n: 1 if n // 2 == 1 else 2,
@@ -253,7 +252,7 @@ def of_kids(t: Rose) -> batch.tensor():
 
 @batch.function
 def of_outer(t: Rose) -> batch.tensor():
-    """Asks, in the body of a sum, about a list outside of the body."""
+    """In the body of a sum, asks about a list outside of the body."""
     rows = t.kids.map(of_outer)
     return t.x + t.kids.sum(lambda kid: kid.x if rows.shape[0] > 1 else 2 * kid.x)
 

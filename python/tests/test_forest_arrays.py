@@ -21,7 +21,7 @@ of_arrays = batch.Forest.of_arrays
 
 
 def arrays_of(graphs, order=None):
-    """Returns the nodes of graphs in arrays, as arguments of of_arrays().
+    """Returns the arguments of of_arrays() for the nodes of graphs.
 
     order: a function from the number of nodes to a permutation of them.
     """
@@ -70,7 +70,7 @@ def test_order_of_nodes(rng, order):
     forest = of_arrays(Graph, **given)
     found = copy_of(forest).word
     assert [rows.tolist() for rows in found] == [rows.tolist() for rows in wanted]
-    # For each row, the attribute `order` contains the number of its node.
+    # The attribute `order` contains the number of each row's node.
     word = np.zeros(len(given["variants"]), int)
     for number, name in enumerate(("Leaf.word", "Join.word")):
         word[given["variants"] == number] = given["fields"][name]
@@ -122,7 +122,7 @@ def add_all(one: Graph, other: Graph, rows: "list[Row]"):
 weigh_of, sums_of = batch.vmap(weigh), batch.vmap(add_all)
 TWO = Graph.Join([Graph.Leaf(3), Graph.Leaf(4)], 1)
 ROWS = [Row.Item(TWO, 0.5, Row.Item(Graph.Leaf(2), 2, Row.End())), Row.End()]
-# The nodes of ROWS, in arrays.
+# The nodes of ROWS, as arrays.
 BOTH = dict(variants=[0, 1, 1, 3, 2, 2, 2, 0],
             fields={"Item.of": [3, 4], "Item.weight": np.float32([0.5, 2]), "Item.next": [2, 0],
                     "Leaf.word": [2, 3, 4], "Graph.Join.word": [1],
@@ -251,7 +251,7 @@ def test_invalid_arrays(error, text, kind, given):
 
 
 def test_integers_out_of_range():
-    """JAX would narrow wide numbers."""
+    """JAX would convert these numbers to a narrower type."""
     beyond = np.array([1, INT.max + 1], np.int64 if INT.bits == 32 else np.uint64)
     error, text = TOO_WIDE
     with raises(error, f"field 'Leaf.word': expected int{text}"):

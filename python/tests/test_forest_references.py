@@ -49,7 +49,7 @@ class Things:
 
 
 def arrays(left):
-    """Returns a tree in arrays; `left` is the number of the root's left child."""
+    """Returns a tree as arrays; `left` is the number of the root's left child."""
     return batch.Forest.of_arrays(Tree, [0, 1, 0], {
         "Leaf.word": [1, 2], "Node.left": [left], "Node.right": [2]}, [1])
 

@@ -48,7 +48,7 @@ def test_graph_with_2_to_39_paths():
 
 
 class Fresh:
-    """A node that creates its children on each access, at addresses of freed objects."""
+    """A node that creates its children on each access. They may get addresses of freed objects."""
 
     parts = property(lambda self: [Fresh(self.word - 1) for _ in range(self.word)])
 
@@ -67,7 +67,7 @@ def test_objects_at_the_same_address_are_not_the_same():
 
 
 def test_view_of_the_same_object_runs_once():
-    """The complex number and its real part, a float, are nodes through views."""
+    """Views turn the complex number and its real part, a float, into nodes."""
     assert words([Graph.Join([2 + 3j] * 2, 9)]) == [[2, 7, 9]]
 
 

@@ -84,13 +84,13 @@ NAMES = ["--name=0=W", "--name=1=x", "--name=2=n"]
 
 
 def instances_of(name):
-    """The argument x of a program for all instances; newton() needs positive numbers."""
+    """Returns the argument x of a program for all instances. newton() needs positive numbers."""
     return numpy.abs(XS) + 0.5 if PROGRAMS[name] is newton else XS
 
 
 @functools.cache
 def results_of_jax(name):
-    """The leaves of a program's results, each for all instances."""
+    """Returns the leaves of a program's results. Each leaf has the values of all instances."""
     f = jax.jit(PROGRAMS[name])
     results = [jax.tree.leaves(f(W, x, n)) for x, n in zip(instances_of(name), NS)]
     return [numpy.stack(values) for values in zip(*results)]

@@ -136,7 +136,7 @@ def case(name, make, text, *options):
          "--outputs has 2 names; expected 1, one for each result of 'f'", "--outputs=a,b"),
     case("no_results", "func.func @f(%x: i32) {\n  return\n}\n",
          "'f' has no results; the entry function requires at least one"),
-    case("no_resources", BAD, "no values of dense_resource constants; omit --params",
+    case("no_resources", BAD, "no dense_resource constants with values; omit --params",
          "--params=w.npz"),
     case("unsupported_file_of_parameters", BAD,
          "invalid value 'w.pt' for --params; expected a .safetensors or .npz file",

@@ -32,7 +32,7 @@ def normal(*shape):
 
 
 def collatz(n):
-    """Number of rounds until n is 1, which differs greatly between numbers."""
+    """Number of rounds until n is 1. It differs greatly between numbers."""
     return lax.while_loop(
         lambda s: s[0] > 1,
         lambda s: (jnp.where(s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1),
@@ -40,7 +40,7 @@ def collatz(n):
 
 
 def rounds(n):
-    """Does the same as collatz() in Python."""
+    """Computes the same as collatz(), but in plain Python."""
     count = 0
     while n > 1:
         n = n // 2 if n % 2 == 0 else 3 * n + 1
@@ -169,7 +169,7 @@ def endless(read):
 
 
 def test_infinite_iterator():
-    """A map reads elements as it needs them, so that memory is bounded."""
+    """A map reads elements as it needs them, so its memory is bounded."""
     read = []
     results = batch.map(collatz, endless(read), 4)
     assert read == []  # no result is needed yet
@@ -329,7 +329,7 @@ def test_interrupt_ends_loop_of_fixed_length(count):
 # --- sessions ----------------------------------------------------------------------------
 
 def first_ends():
-    """Yields elements of which only the first one ends."""
+    """Yields elements. Only the loop for the first one ends."""
     yield numpy.float32(-1)
     yield from itertools.repeat(numpy.float32(1))
 

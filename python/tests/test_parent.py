@@ -1,4 +1,4 @@
-"""The compiler ends with the Python process that needs its result."""
+"""The compiler ends if the Python process that needs its result ends."""
 
 import os
 import signal

@@ -99,7 +99,10 @@ def test_function_of_at_least_one_row(f):
 
 
 def test_argmax_of_equal_values_and_nan():
-    """The result is the index of the first NaN or the first of equal values, or 0 without rows."""
+    """The result is the index of the first NaN or of the first of equal values.
+
+    Without rows, it is 0.
+    """
     ties = batch.Ragged.of([numpy.asarray(values, numpy.float32) for values in (
         [1, 5, 5], [7], [3, numpy.nan, 9, numpy.nan], [-numpy.inf, -numpy.inf], [])])
     assert batch.vmap(jnp.argmax)(ties).tolist() == [1, 0, 1, 0, 0]

@@ -1,4 +1,4 @@
-"""Recursive functions of trees: their arguments, results and closures, and their tasks."""
+"""Recursive functions of trees: arguments, results, closures and tasks."""
 
 import jax
 import jax.numpy as jnp

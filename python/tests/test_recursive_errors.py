@@ -1,4 +1,4 @@
-"""Errors of recursive functions and their data types, and their messages."""
+"""Error messages about recursive functions and their data types."""
 
 import sys
 

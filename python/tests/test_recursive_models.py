@@ -1,4 +1,4 @@
-"""Recursive models match their MLIR versions bit for bit, or agree with NumPy if they have none."""
+"""Recursive models match their MLIR versions bit for bit; other models agree with NumPy."""
 
 import batchtest
 import jax

@@ -1,4 +1,4 @@
-"""batch.sample draws from known log densities, and draws depend only on the seed."""
+"""Samples from known log densities with batch.sample. Draws depend only on the seed."""
 
 import functools
 import os

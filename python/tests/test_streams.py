@@ -85,7 +85,7 @@ def compiled():
 
 @pytest.fixture(autouse=True)
 def readers():
-    """Returns the reader threads that a test has started. None may be left after the test."""
+    """A function that returns the reader threads started by a test. None may remain after it."""
     before = threading.enumerate()
 
     def started():
@@ -120,7 +120,7 @@ def test_results_as_they_end():
 
 
 def test_late_element_takes_a_free_lane():
-    """The first element never ends; a later one runs next to it."""
+    """The first element never ends. A later one runs in another lane."""
     requests = Requests(numpy.float32(1))
     results = batch.map(forever, requests, 2, ordered=False)
     threading.Timer(1, requests.values.put, [numpy.float32(-1)]).start()

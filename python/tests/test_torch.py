@@ -1,4 +1,4 @@
-"""PyTorch tensors are arguments, parameters and rows of lists; outputs become tensors in place."""
+"""PyTorch tensors as arguments, parameters and list rows. Outputs become tensors without a copy."""
 
 import types
 

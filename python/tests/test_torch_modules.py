@@ -1,4 +1,4 @@
-"""batch.from_torch converts modules, and functions that Batch compiles call them."""
+"""batch.from_torch converts modules. Compiled functions call the converted modules."""
 
 import os
 import types
@@ -87,7 +87,7 @@ class Node(nn.Module):
 
 @pytest.fixture(scope="module")
 def tree():
-    """Cells of a node before and after the node's parameters are doubled, and the cells' results.
+    """Cells for a node, before and after its parameters are doubled, and results of the cells.
 
     cell, found, wanted: a cell with the first parameters, and its results in JAX and in PyTorch.
     again, third, twice: two cells with doubled parameters, and their result in PyTorch.
@@ -244,7 +244,7 @@ class Reduces(nn.Module):
 
 
 def place_in(module):
-    """Returns the location of the first line of a module's `forward`, as in messages."""
+    """Returns the location of the first line of a module's `forward`, as messages print it."""
     line = module.forward.__code__.co_firstlineno + 1
     return f"{os.path.basename(__file__)}:{line} (in forward)"
 

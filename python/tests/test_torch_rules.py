@@ -56,7 +56,7 @@ CASES = {}  # (function, inputs) by name
 
 
 def case(*inputs, suffix=""):
-    """Registers a function, which is compared on these inputs."""
+    """Registers a function to compare with PyTorch on these inputs."""
     def register(function):
         CASES[function.__name__ + suffix] = function, inputs
         return function

@@ -24,7 +24,7 @@ def bits(key):
 
 
 def as_words(f):
-    """Returns a function that returns the words of keys instead of keys."""
+    """Returns a version of `f` that returns the words of keys instead of the keys."""
     def word(v):
         return jax.random.key_data(v) if jax.dtypes.issubdtype(
             v.dtype, jax.dtypes.prng_key) else v

@@ -91,7 +91,7 @@ def test_jit_outside_and_within_another_vmap(both):
 
 
 def test_jit_within_another_vmap_first(both):
-    """A function first called within another batch.vmap still calls Batch outside of it."""
+    """After a first call within another batch.vmap, a function still calls Batch outside of it."""
     compiled = jax.jit(batch.vmap(halve))
     assert_same(batch.vmap(lambda v: compiled(v))(both), jax.vmap(jax.vmap(halve))(both))
     assert "batch_vmap" in str(jax.make_jaxpr(compiled)(X))
@@ -169,7 +169,7 @@ def test_array_on_second_device(sharded):
 
 
 def test_parameter_that_waits_for_a_callback():
-    """JAX is still computing the array, with code that calls Batch."""
+    """JAX is still computing the array, and this computation calls Batch."""
     done = subprocess.run([sys.executable, "-c", """
 import batch, jax, jax.numpy as jnp
 g = batch.vmap(lambda w, x: x + w, in_axes=(None, 0))

@@ -54,7 +54,7 @@ void Grid::barrier(Thread &thread, const char *where) {
   yield(thread);
 }
 
-// The first thread of a block that arrives splits the block's time. Earlier
+// The first thread of a block to arrive splits the block's time. Earlier
 // accesses precede the barrier, and accesses of threads that have arrived
 // follow it.
 

@@ -14,8 +14,8 @@ using namespace batchrt::emulator;
 
 /// The virtual time that a switch takes.
 static constexpr uint64_t switchTime = 10;
-/// Virtual time after which a kernel whose threads all wait is considered
-/// deadlocked.
+/// A kernel is considered deadlocked after all its threads have waited for this
+/// virtual time.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
 /// A thread counts as polling after this many returns to the same atomic load.
 /// Barriers of all blocks read the clock in every 16th iteration, so they read

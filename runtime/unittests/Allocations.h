@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-/// Returns the number of calls of operator new in the process so far.
+/// Returns the number of calls to operator new in this process so far.
 int64_t countAllocations();
 
 /// Makes the next `good` buffer allocations succeed and later ones fail. If

@@ -34,7 +34,7 @@ protected:
   std::vector<uint64_t> arguments{1, 2, 3, 4, 5};
 };
 
-/// Control words of a run in the state in which the kernel leaves them.
+/// Control words of a run, as the kernel leaves them.
 struct Control {
   /// Creates the words of blocks that are all at the same step.
   explicit Control(const std::vector<uint32_t> &arrivals)
@@ -211,7 +211,7 @@ TEST_F(Cuda, OutOfMemory) {
   open();
   uint64_t memory = device->allocate(1 << 20, "a test");
   EXPECT_MESSAGE("out of memory on Fake GPU: cannot allocate 2147483648 bytes "
-                 "for tables with 1072693248 of 1073741824 bytes free; use a "
+                 "for tables (1072693248 of 1073741824 bytes free); use a "
                  "smaller batch",
                  device->allocate(size_t(2) << 30, "tables"));
   EXPECT_MESSAGE("out of pinned memory on the host: cannot allocate "
@@ -633,8 +633,8 @@ TEST_F(Cuda, NamesTheStepsThatBlocksAreIn) {
                  device->wait(watchdog));
 }
 
-// A run may take any time, as long as blocks begin steps, arrive at barriers or
-// exit.
+// A run may take any length of time if blocks begin steps, arrive at barriers
+// or exit.
 TEST_F(Cuda, AnyWordIsProgress) {
   using Change = std::function<void(BatchBlockControl &, int)>;
   const Change changes[] = {
@@ -652,8 +652,8 @@ TEST_F(Cuda, AnyWordIsProgress) {
       int looks = cuda.count("cuMemcpyDtoHAsync_v2");
       if (looks > last)
         change(Control::there(watchdog, 1), last = looks);
-      // This takes much longer than the limit, within which wait() checks the
-      // words four times.
+      // This takes much longer than the limit. Within the limit, wait() checks
+      // the words four times.
       if (looks == 40)
         cuda.busy = 0;
     };
@@ -663,8 +663,8 @@ TEST_F(Cuda, AnyWordIsProgress) {
   }
 }
 
-// Other processes may use the GPU. Work of the stream before and after the
-// kernel does not count toward the kernel's limit.
+// Other processes may use the GPU. Other work in the stream, before or after
+// the kernel, does not count toward the kernel's limit.
 TEST_F(Cuda, WaitsForItsTurn) {
   const Control idle = Control::idle(2);
   const Control done = Control({3, 3}).ended(0).ended(1);

@@ -55,7 +55,7 @@ private:
   DeviceKernel kernel;
 };
 
-// The contents that a run leaves in an arena count as unwritten in the next
+// If a run leaves contents in an arena, they count as unwritten in the next
 // run.
 TEST(EmulatedArena, StartsOver) {
   EmulatedArena arena;

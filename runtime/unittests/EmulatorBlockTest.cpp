@@ -60,7 +60,7 @@ TEST_F(EmulatorTest, CountsAccesses) {
   region(out, "out", false);
   settings.sharedBytes = 512;
   AccessCounts counts;
-  // Writes of all words except the first one are counted. Thread 0 writes the
+  // Writes to all words except the first one are counted. Thread 0 writes the
   // first word once at the beginning, and then writes six sums to it.
   counts.begin = 4;
   counts.end = 512;

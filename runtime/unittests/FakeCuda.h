@@ -41,8 +41,8 @@ struct FakeCuda {
   int numArguments = 5;
   std::function<void(const FakeLaunch &)> kernel;
 
-  // Failures: the results of functions, by name, and how often the stream of a
-  // launched kernel reports that it is busy, or -1 for always.
+  // Failures: the results of functions by name, and the number of times that
+  // the stream of a launched kernel reports that it is busy (-1: always).
   std::map<std::string, int> results;
   int busy = 0;
   std::function<void()> whenAsked; ///< called by each query of a busy stream

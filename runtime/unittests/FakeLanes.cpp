@@ -108,7 +108,7 @@ public:
 private:
   struct Array {
     uintptr_t begin;
-    int64_t bytes, owner; ///< number of a unit from 1 on; 0: all units
+    int64_t bytes, owner; ///< number of a unit, starting at 1; 0: all units
   };
   // Arrays of up to six units. A vector would allocate memory.
   std::array<Array, 128> list;
@@ -132,7 +132,8 @@ bool layoutIsRight(BatchLanes *const *units, int64_t count) {
   return arrays.isSeparated();
 }
 
-/// Returns true if the unit's memory has the contents that a run begins with.
+/// Returns true if the unit's memory has the contents required at the beginning
+/// of a run.
 bool beginsRight(const BatchLanes &unit) {
   int64_t counts =
       unit.now | unit.longestWait | unit.frame | unit.unknownStates;

@@ -43,7 +43,7 @@ static constexpr bool reportsProgress = true;
 #define CLUSTER_SIZE 1
 #endif
 
-/// Number of groups of blocks that had work, over all emulated launches.
+/// Number of groups of blocks that had work, summed over all emulated launches.
 extern "C" {
 __attribute__((visibility("default"))) int64_t fakeGroups = 0;
 }

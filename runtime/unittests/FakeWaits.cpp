@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The object that batch-compile would generate for a loop that divides a row by
-// four until its first element is at most 1, written by hand against ABI.h. The
-// next row is computed before it is known whether control flow needs it, and no
-// wait depends on the output.
+// four until its first element is at most 1. It is written by hand against
+// ABI.h. The next row is computed before it is known whether control flow needs
+// it, and no wait depends on the output.
 //
 //   h = start(x);
 //   while (probe(h)[0] > 1) h = halve(halve(h));

@@ -53,7 +53,8 @@ struct Recomputed {
       depthSum[type] += depths[task];
     }
     for (int32_t type = 0; type < graph.numTypes; ++type) {
-      // The largest number of tasks of the type on a path from each task.
+      // For each task: the largest number of tasks of the type on a path that
+      // begins there.
       std::vector<int32_t> chains(graph.size(), 0);
       for (int32_t task = graph.size(); task-- > 0;) {
         chains[task] += graph.types[task] == type;

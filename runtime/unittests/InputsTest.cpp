@@ -64,7 +64,7 @@ struct Reader {
   }
 };
 
-/// Returns the tree of an instance as text, without sharing.
+/// Returns the tree of an instance as text. A shared node occurs several times.
 std::string show(const Reader &reader, const Forest &forest, int64_t node) {
   const Variant &variant =
       *reader.descriptor.variantByNumber(forest.variants[node]);
@@ -313,7 +313,7 @@ std::string tensorModel(const std::string &shape, const std::string &dtype) {
          R"(, "dtype": ")" + dtype + R"(", "source": 1}}]})";
 }
 
-/// Returns the elements of the tensors of a mini-batch of that model, in order.
+/// Returns the elements of all tensors in a mini-batch of that model, in order.
 std::vector<double> elements(const Reader &reader) {
   const Type &type = reader.descriptor.arguments[0].type;
   RowLayout layout(type.shape, type.dtype);

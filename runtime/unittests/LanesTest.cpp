@@ -107,8 +107,8 @@ TEST(Lanes, LaterRunsAllocateNothing) {
     }
 }
 
-// On the host, fewer instances on the same number of lanes do not move the
-// lanes.
+// On the host, lanes do not move if the number of instances shrinks but the
+// number of lanes stays the same.
 TEST(Lanes, MemoryStaysWhereTheNumberOfLanesDoes) {
   Trial trial("lanes", lines(25), 1, size_t(16) << 20, 10);
   auto session = makeSession(trial, 4);

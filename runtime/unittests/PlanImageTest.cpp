@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // An interpreter runs the same plan with host addresses and with the addresses
-// in the image, whose "device" is other host memory.
+// in the image. The "device" of the image is other host memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,8 @@ using namespace batchrt;
 namespace {
 constexpr int64_t rowBytes = 64, rowFloats = 16;
 
-/// Sums the rows and scalars of all operands, over all rows of ragged operands.
+/// Sums the rows and scalars of all operands, including all rows of ragged
+/// operands.
 void runStep(const BatchStep &step, const KernelInfo &kernel) {
   for (int64_t t = 0; t < step.count; ++t) {
     float sums[rowFloats] = {};

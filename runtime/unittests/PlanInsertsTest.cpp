@@ -59,8 +59,8 @@ int64_t second(int64_t task) { return int64_t(1) << 56 | task; }
 /// Inserts a number into a row in the same way as the kernels.
 void insert(Row &row, int64_t number) { row[number % 8] = number; }
 
-/// Records tasks by hand, as the inspectors of one part do, and computes the
-/// expected values of the tasks.
+/// Records tasks in the same way as the inspectors of one part, and computes
+/// the expected values of the tasks.
 struct Recorder {
   explicit Recorder(int64_t firstTask) {
     context.numTasks = firstTask;
@@ -321,8 +321,8 @@ TEST(PlanInserts, RandomGraphs) {
       recorders.push_back(std::make_unique<Recorder>(firstTaskOf(p, parts)));
       Recorder &recorder = *recorders.back();
       recorder.record(Zero, {});
-      // Tasks read only a few recent tasks, which gives many rows a single
-      // reader.
+      // Tasks read only results of a few recent tasks. Many rows therefore have
+      // a single reader.
       auto any = [&](const std::vector<int64_t> &tasks) {
         return tasks[tasks.size() - 1 -
                      below(std::min<size_t>(tasks.size(), 3))];

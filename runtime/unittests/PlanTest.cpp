@@ -37,8 +37,8 @@ const char description[] = R"({
 })";
 enum { Start, Sum, Twice };
 
-/// Records tasks by hand, as the inspectors of one part do, and computes the
-/// expected values of the tasks.
+/// Records tasks in the same way as the inspectors of one part, and computes
+/// the expected values of the tasks.
 struct Recorder {
   explicit Recorder(int64_t firstTask) {
     context.numTasks = firstTask;
@@ -68,7 +68,7 @@ struct Recorder {
     planSum += value;
     (kernel == Twice ? doubled : numbers).push_back(task);
   }
-  /// Begins a plan after the tasks recorded so far have run.
+  /// Begins a new plan. The tasks recorded so far have run.
   void startPlan() {
     planBegin = context.numTasks;
     planSum = 0;
@@ -122,8 +122,8 @@ double runSteps(const BatchStep *steps, int64_t numSteps) {
 }
 } // namespace
 
-// A plan reads rows that earlier plans have written. This holds in tables that
-// have grown since, for any policy, and whether or not rows are reused.
+// A plan reads rows that earlier plans have written. This holds even if tables
+// have grown since then, for any policy, and whether or not rows are reused.
 TEST(Plan, PlansReadRowsOfEarlierOnes) {
   const Descriptor descriptor(description);
   WorkerPool workers(2);

@@ -129,7 +129,7 @@ TEST(Policies, WordsOverCharacters) {
   EXPECT_EQ(learned.batches, 9);
 }
 
-/// Two chains of the shortest-common-supersequence problem. A policy based only
+/// A shortest-common-supersequence problem with two chains. A policy based only
 /// on counts cannot determine which type to run first, but the search can.
 TEST(Policies, ShortestCommonSupersequence) {
   TaskGraph graph;

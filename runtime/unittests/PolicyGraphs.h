@@ -36,7 +36,7 @@ inline std::vector<std::string> namesOf(const TaskGraph &graph) {
   return names;
 }
 
-/// Returns schedules by every policy: heuristics, state machines of every
+/// Returns the schedules of all policies: heuristics, state machines with every
 /// encoding, and a state machine without states.
 inline std::vector<std::pair<std::string, Schedule>>
 everySchedule(const TaskGraph &graph) {

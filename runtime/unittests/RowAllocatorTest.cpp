@@ -88,7 +88,7 @@ TEST(RowAllocator, EarlierPlansHaveRun) {
   EXPECT_EQ(rows.rows(), 7);
 }
 
-/// Compares the allocator with rows that are marked one by one.
+/// Compares the allocator with a list in which rows are marked one by one.
 TEST(RowAllocator, NoRowHasTwoOwners) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 50; ++trial) {

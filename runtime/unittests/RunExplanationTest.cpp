@@ -29,8 +29,8 @@ const RunExplanation::Block &find(const RunExplanation &explanation,
   throw Error("there is no such block");
 }
 
-/// Returns a step of a kernel, or a barrier if `kernel` is -1, that takes a
-/// microsecond.
+/// Returns a step that takes a microsecond: a step of a kernel, or a barrier if
+/// `kernel` is -1.
 StepTime step(int64_t kernel, int64_t count, int64_t capacity) {
   StepTime time = {kernel, count, 0, 1};
   time.capacity = capacity;
@@ -158,7 +158,7 @@ TEST(RunExplanation, Hints) {
   EXPECT_EQ(hints(1, {step(0, 2, 2), step(0, 7, 7)}), "");
   EXPECT_TRUE(contains(hints(2, {}), "no batches ran"));
   const std::vector<StepTime> single(20, step(0, 1, 2));
-  EXPECT_TRUE(contains(hints(2, single), "20 of the 20 batches of"));
+  EXPECT_TRUE(contains(hints(2, single), "20 of its 20 batches contain"));
   EXPECT_TRUE(contains(hints(2, single), "takes about 1.0 us"));
   const std::vector<StepTime> few(20, step(0, 3, 16));
   EXPECT_TRUE(contains(hints(16, few), "fewer than a quarter of the lanes"));

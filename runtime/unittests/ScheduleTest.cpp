@@ -136,8 +136,8 @@ std::vector<std::vector<TaskQueue>> cutInParts(const RandomTasks &tasks) {
   return parts;
 }
 
-/// Checks that the plan of each part has the same schedule as a run of this
-/// part only. Each plan has a separate range of the tasks of a kernel.
+/// Checks that the plan of each part has the same schedule as a run with only
+/// this part. Each plan has a separate range of the tasks of a kernel.
 void comparePlans(const RandomTasks &tasks, Scheduling &scheduling) {
   std::vector<std::vector<TaskQueue>> parts = cutInParts(tasks);
   scheduling.run(parts, /*plans=*/3);

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// seal-object FILE: appends length and checksum to FILE, as batch-compile does.
+// seal-object FILE: appends a length and a checksum to FILE, as batch-compile
+// does.
 //
 //===----------------------------------------------------------------------===//
 

@@ -12,7 +12,7 @@ using namespace batchrt;
 using namespace batchrt::test;
 
 namespace {
-/// Returns the minimum number of batches by trying every set of ready tasks of
+/// Finds the minimum number of batches by trying every set of ready tasks of
 /// one type.
 int64_t fewestBatches(const TaskGraph &graph) {
   const uint32_t all = (1u << graph.size()) - 1;

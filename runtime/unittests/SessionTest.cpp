@@ -50,8 +50,8 @@ static std::vector<int64_t> entries(const BatchContext &context, int64_t list) {
   return {first, first + listLength(list)};
 }
 
-// Lists that grow alternately use entries in proportion to their elements, and
-// no list moves while it has space.
+// If several lists grow in turn, they use entries in proportion to their
+// elements. No list moves while it has space.
 TEST(Session, ListsGrowInProportion) {
   Trial run("plain", "random:3,4");
   run.batched();
@@ -74,8 +74,8 @@ TEST(Session, ListsGrowInProportion) {
   EXPECT_LE(moves, count * 10);
 }
 
-// The first of several appends to one list extends the list in place. The
-// elements of existing lists do not change.
+// If several elements are appended to the same list, the first append extends
+// it in place. The elements of existing lists do not change.
 TEST(Session, ListsBranch) {
   Trial run("plain", R"(["many", [["leaf", 1], ["leaf", 0]]])");
   run.batched();

@@ -11,7 +11,7 @@
 using namespace batchrt;
 
 namespace {
-// Kernels with rows of results, of scratch memory and of elements of lists.
+// Kernels that need rows for results, for scratch memory and for list elements.
 const char description[] = R"({
   "tables": [{"name": "n", "rowBytes": 64, "group": 0},
              {"name": "wide", "rowBytes": 65536, "group": 0}],

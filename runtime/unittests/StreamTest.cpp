@@ -86,7 +86,7 @@ struct Lanes {
 };
 } // namespace
 
-// Instances arrive one by one and several at once, with different numbers of
+// Instances arrive one by one or several at once, with different numbers of
 // lanes and workers. Each instance has its own results.
 TEST(Stream, EveryInstanceRunsOnce) {
   for (int64_t lanes : {1, 3, 8})

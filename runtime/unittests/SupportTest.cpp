@@ -84,7 +84,7 @@ TEST(Workers, OneWorker) {
 TEST(Workers, SleepAndWake) {
   WorkerPool pool(2);
   for (int run = 0; run < 3; ++run) {
-    // This is longer than workers spin before they sleep.
+    // This is longer than the time for which workers spin before they sleep.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     BarrierJob job{&pool, std::vector<int64_t>(2), 3};
     pool.run(BarrierJob::run, &job);

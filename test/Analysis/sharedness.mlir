@@ -116,8 +116,8 @@ func.func @main(%w: tensor<4xf32> {batch.shared = "w"},
 // -----
 
 // Values that the body of an op reads are treated like its operands. A number that is
-// extracted from a tensor belongs to the instance, because control reads it. A kernel that
-// runs once does not wait for control.
+// extracted from a tensor belongs to the instance, because control flow reads it. A kernel
+// that runs once does not wait for control flow.
 
 // expected-remark @+1 {{arguments: instance, parameter 0}}
 func.func @main(%s: f32, %w: tensor<4xf32> {batch.shared = "w"})

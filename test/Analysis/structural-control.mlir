@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --test-print-structural-control --split-input-file --verify-diagnostics
 
 // Tags, fields, lengths and extents belong to the data structure, so control
-// that reads them is structural. The body of a tensor op may read elements.
+// flow that reads them is structural. The body of a tensor op may read elements.
 
 rec.adt @Tree {
   rec.variant @leaf(word: index)
@@ -68,7 +68,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Control waits for a forced tensor.
+// Control flow waits for a forced tensor.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-remark @+1 {{tensor-dependent control flow: waits for a tensor}}
@@ -311,8 +311,8 @@ func.func @main(%bits: !rec.adt<@Bits>, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// If the rest of a list depends on a tensor, control depends on the tensor, even
-// if the elements of the list are tensors.
+// If the rest of a list depends on a tensor, control flow depends on the tensor,
+// even if the elements of the list are tensors.
 
 rec.adt @Rows {
   rec.variant @end()

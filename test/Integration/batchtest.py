@@ -60,7 +60,7 @@ SPECULATIVE = ["specdec", "specdec_sample"]
 # check_beam_search.py instead), and in other sizes by check_waiting_models.py
 WAITING = ["lstm_nmt_greedy", "lstm_nmt_beam", "stackrnn", "nestedrnn_td", "drnn", "berxit",
            "moe_top1", "moe_top2"] + SPECULATIVE
-# Models whose control reads numbers and tensors (posteriors.py)
+# Models whose control flow reads numbers and tensors (posteriors.py)
 CONTROL = ["fib", "ackermann", "nuts_gauss", "nuts_logreg", "german_credit", "arK",
            "blr", "eight_schools_noncentered", "kidscore_interaction"]
 
@@ -196,8 +196,8 @@ def table_of_passes(pipeline):
 
 def autobatch_passes(options, without=(), extra=None):
     """Returns the passes of --autobatch in docs/reference/pipelines.md as flags of
-    batch-opt. `options` maps names of passes to options. Omits the passes in `without`, and
-    passes that the pipeline adds only on request, except `extra`."""
+    batch-opt. `options` maps names of passes to options. Omits the passes in `without`. Of
+    the passes that the pipeline adds only on request, includes only `extra`."""
     return ["--" + name + ("=" + options[name] if name in options else "")
             for name in table_of_passes("--autobatch")
             if name not in without and
@@ -234,8 +234,8 @@ def mini_batches(instances, batch):
     return instances // batch
 
 
-# Counts how often a number must be doubled to reach 10. The loop is endless for 0. Control reads
-# no computed tensor.
+# Counts how often a number must be doubled to reach 10. The loop is endless for 0. Control
+# flow reads no computed tensor.
 DOUBLING = """
 func.func @main(%x: f32 {batch.name = "x"}) -> (i32 {batch.name = "n"})
     attributes {batch.entry} {

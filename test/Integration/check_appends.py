@@ -2,8 +2,8 @@
 """check_appends.py: tests lists that grow (rec.append).
 
 Batched equals unbatched bit for bit, for any mini-batch and number of threads: lists of
-numbers, lists of lists, and lists of rows that kernels read, whether control runs ahead or
-waits. The contents of lists, including lists from which several others continue, are
+numbers, lists of lists, and lists of rows that kernels read, whether control flow runs ahead
+or waits. The contents of lists, including lists from which several others continue, are
 compared with Python lists. The memory of long lists grows with their length, not with its
 square.
 """

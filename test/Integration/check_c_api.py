@@ -375,7 +375,7 @@ checks.expect("a run after that", same(session, loop.expected(loop_json)))
 refused("refuse an output", "output 2 is out of range; the model has 2 outputs",
         lambda: session.rows(2))
 wrong = Tensor(F32, [N, 3], [0.0] * 3 * N)
-refused("refuse the array of an output", "shape [11,2,5], but the array has type f32 and "
+refused("refuse the array of an output", "shape [11,2,5], but the array has element type f32 and "
         "shape [11,3]", lambda: library.call("batchSessionRead", session.handle,
                                              c_api.int64(0), c_api.ctypes.byref(wrong.array),
                                              None))
@@ -550,7 +550,7 @@ for strategy, program in loops.items():
     session.run(dense_inputs())
     checks.expect(strategy + ": a run after that", same(session, program.expected(loop_json)))
 
-# A loop whose control reads only numbers, not computed tensors, can also be endless.
+# A loop whose condition reads only numbers, not computed tensors, can also be endless.
 doubling_file = batchtest.write_lines(path("doubling.mlir"), [batchtest.DOUBLING])
 for strategy in "linearize", "lazy":
     program = Program(doubling_file, "--strategy=" + strategy)

@@ -4,7 +4,7 @@ runs.
 
 The script checks all nodes at each batch size up to the number of instances, on one and two
 threads, with each policy and order of tasks. Models of ED-Batch also run with each layout of
-kernels. Models whose control reads tensors run in lock step, with each choice of lanes. In
+kernels. Models whose control flow reads tensors run in lock step, with each choice of lanes. In
 models that wait for tensors, decisions determine the number of flushes. Some models do both.
 Models in lock step, and models without another test, also run on the emulator. Models of
 loops and branches also run instance by instance (strategy `replicate`).

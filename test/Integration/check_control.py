@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_control.py MODEL: tests control that reads tensors, one instance at a time.
+"""check_control.py MODEL: tests control flow that reads tensors, one instance at a time.
 
 Compares results of CPU/tensor-control.mlir with the same program in Python. Memory does
 not grow with the rounds of a loop, and recursion that is too deep is an error.

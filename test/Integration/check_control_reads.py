@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_control_reads.py: tests control that depends on elements of inputs and
-parameters.
+"""check_control_reads.py: tests control flow that depends on elements of inputs
+and parameters.
 
 Trip counts, branches and rows depend on elements of tensors that exist before the run, so
 the program is structural. Results equal those of Python to the bit, for any mini-batch
@@ -110,7 +110,7 @@ model = os.path.join(MODELS, "control-reads.mlir")
 reference.check_cpu(model, "linearize", check_errors)
 reference.check_emulator(model, "linearize", check_errors)
 
-# Control that reads a vector, on the plan of linearize and in lock step
+# Control flow that reads a vector, with strategy `linearize` and in lock step
 ROUNDS = [2, 0, 3, 1, 5]
 NEXT = [[1.0 if i == j else 0.5 if j == (i + 1) % COLUMNS else 0.0
          for j in range(COLUMNS)] for i in range(COLUMNS)]

@@ -93,7 +93,7 @@ for least in (1, 3, 10, 10 ** 6):
     checks.equal(what + "barriers", found and found["barriers"],
                  sum(a or b for a, b in zip(shared, shared[1:])))
 
-# If mini-batches have one tree, workers share no batch of small cells and every batch of large
+# If mini-batches have one tree, workers share every batch of large cells, but no batch of small
 # cells.
 for size, share in ((16, False), (256, True)):
     program = compiled("treefc", size)

@@ -22,7 +22,7 @@ import sys
 import batchtest
 
 COUNT, N, ROWS = 64, 37, 21
-# Number of bits of the significand, exponent of the last bit of the smallest numbers, name in
+# Number of bits in the significand, exponent of the lowest bit of subnormal numbers, name in
 # files, and type in which instructions compute
 FORMATS = {"f16": (11, -24, "F16", "f32"), "bf16": (8, -133, "BF16", "f32"),
            "f32": (24, -149, "F32", "f32"), "f64": (53, -1074, "F64", "f64")}

@@ -132,7 +132,7 @@ def check_barriers(checks, model):
 
 
 def check_instances(checks, model):
-    """Checks that control reads results of other blocks, and keeps its counters in
+    """Checks that control flow reads results of other blocks, and keeps its counters in
     registers."""
     module = checks.run("%s, single instances, becomes PTX" % model,
                         lambda: persistent(model, None, "chip=sm_90a format=isa"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_instances.py: tests strategy `replicate`, whose units run an instance together, or
-a set.
+"""check_instances.py: tests strategy `replicate`, in which units run an instance, or a set of
+instances, together.
 
 The script runs models with loops and branches, for single instances and several, in batches of 1, 7
 and 64, on one to three workers. Results have the bits of the unbatched code. The script also checks
@@ -51,7 +51,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %word: i32 {batch.name = "word"},
 }
 """
 
-# Control reads an element of a computed tensor, at an index that is an input.
+# Control flow reads an element of a computed tensor, at an index that is an input.
 ELEMENT = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %i: index {batch.name = "i"})
@@ -281,8 +281,8 @@ def check_counts():
 
 def check_sets():
     """Checks that instances that run together compute only their own rows. A set runs the same
-    tasks as its instances do one by one. A set takes as many steps as the longest loop of an
-    instance, or as there are products on all paths."""
+    tasks as its instances do one by one. In a loop, a set takes as many steps as the instance
+    with the most rounds. In a branch, it takes one step for each product on any of the paths."""
     values = [[0.9 * (i + 1) / 24] * 16 for i in range(24)]
     tensors = os.path.join(scratch, "set")
     batchtest.write_safetensors(tensors, {
@@ -328,7 +328,7 @@ def check_sets():
 
 
 def trace_share(program):
-    """Returns the share of time in kernels in a trace of one worker, which never waits."""
+    """Returns the share of a trace's time that is spent in kernels. The only worker never waits."""
     path = os.path.join(scratch, "trace1")
     run(program, "random:3,1", "--trace=" + path, threads=1, check=False)
     with open(path) as file:

@@ -2,8 +2,8 @@
 """check_lanes.py [--seeds=N]: tests programs in lock step on the emulator, which reports races,
 deadlocks, and accesses to missing or uninitialized memory.
 
-Fibonacci numbers consist of control only, and run with 20 seeds of the scheduler. A recursion
-over rows that do not fill a line of memory sums its products in a different order than the CPU.
+The model of Fibonacci numbers has control flow only, and runs with 20 seeds of the scheduler. A
+recursion over rows that do not fill a line of memory sums products in another order than the CPU.
 Variants: several blocks, more instances than lanes, all block choices, masks, and stacks
 without cached tops.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_lazy.py: tests control that waits for tensors (strategy `lazy`).
+"""check_lazy.py: tests control flow that waits for tensors (strategy `lazy`).
 
 Batched equals unbatched bit for bit, for any mini-batch, number of threads and order of
 instances. An oracle replays decisions from the outputs to count the flushes: one for each
@@ -441,9 +441,8 @@ def check_workers():
 
 
 def check_steps():
-    """Checks that the error names an instance that does not end, and its loop, for each
-    number of threads, and in unbatched code. Instances that have already ended do not
-    matter."""
+    """Checks runs on one to three threads, and unbatched code. Each error names an instance
+    that does not end, and its loop. Instances that have already ended do not matter."""
     program = compiled("endless", ENDLESS)
     loop = ENDLESS[:ENDLESS.index("%h, %n = scf.while")].count("\n") + 1
     function = ENDLESS[:ENDLESS.index("func.func private @again")].count("\n") + 1
@@ -491,7 +490,7 @@ def check_steps():
         checks.equal("partial results: values", [
             list(found[name][2]) for name in ("steps", "calls")],
             [[0, 0, 0, 0], [4, 0, 0, 0]])
-    # From 1e9, the loop takes 73 rounds to fall below 1, and the first call also counts.
+    # The number needs 73 rounds to fall from 1e9 to below 1. The first call also counts.
     for steps, ends in ((73, False), (74, True)):
         checks.expect("%d steps" % steps, ends == (subprocess.run(
             [batchtest.tool("batch-run"), program, "--params=random:1",

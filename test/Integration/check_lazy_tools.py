@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_lazy_tools.py: tests tools for runs whose control waits (strategy `lazy`).
+"""check_lazy_tools.py: tests tools for runs whose control flow waits (strategy `lazy`).
 
 A run has a plan for each flush. Counters and traces are sums over plans. An oracle of
 this script, which replays decisions from the outputs, counts the bytes of live results. A

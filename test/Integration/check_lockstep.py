@@ -146,7 +146,7 @@ def rounds(name, *options):
 
 
 def check_waiting(device):
-    """Checks a run in which one instance waits for the block of high cost, and other instances
+    """Checks a run in which one instance waits for a block of high cost, and the other instances
     wait for blocks of low cost."""
     program = rounds("rounds for " + device, "--device=" + device)
     if not program:
@@ -262,8 +262,8 @@ def check_limits():
                         ["--batch=3", "--refill", "--mask-from=0"]):
             if program and calls:
                 check(strategy, program, calls, *options)
-        # With strategy `mask`, memory has one more frame beyond the frame in which an instance with
-        # too many calls ends.
+        # With strategy `mask`, memory has one more frame after the frame in which an instance makes
+        # too many calls.
         program = compiled(os.path.join(SOURCES, "countdown.mlir"),
                            "countdown by " + strategy, "--strategy=" + strategy)
         if program:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""check_math.py: tests each op of the math dialect in kernels and in control, in f32 and f64.
+"""check_math.py: tests each op of the math dialect in kernels and in control flow, in f32
+and f64.
 
-Kernels compute with tensors, and control computes with scalars of the instance. The results
-of both have the same bits, for any mini-batch and on the emulator, and are close to the
+Kernels compute with tensors, and control flow computes with scalars of the instance. The
+results of both have the same bits, for any mini-batch and on the emulator, and are close to the
 results of Python. Code for GPUs calls no library. ExpandMathTest measures the errors.
 """
 
@@ -66,8 +67,8 @@ def signed(value):
 
 
 def program(element):
-    """Returns the model: all ops on tensors, and on scalars, whose names end in
-    `_s`."""
+    """Returns the model, which has all ops on tensors and on scalars. The names of
+    scalars end in `_s`."""
     tensor, longs = "tensor<%dx%s>" % (SIZE, element), "tensor<%dxi32>" % SIZE
     names = "xyupaw"
     results, code = [], []
@@ -105,7 +106,7 @@ def program(element):
         code.append("  %%sine%s, %%cosine%s = math.sincos %%w%s : %s" % (
             suffix, suffix, suffix, real))
         results.extend([("sine" + suffix, real), ("cosine" + suffix, real)])
-    # Control that depends on a function
+    # Control flow that depends on a function
     code.append("""  %%isFar = arith.cmpf ogt, %%erf_s, %%half_s : %(e)s
   %%branch = scf.if %%isFar -> %(t)s {
     %%r = func.call @far(%%x) : (%(t)s) -> %(t)s

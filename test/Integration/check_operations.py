@@ -17,7 +17,7 @@ import batchtest
 import operations
 
 COUNT = 9
-# Bound for the error of sums in another order, and of functions
+# Error bound for functions, and for sums in another order
 BOUND = 1e-5
 
 checks = batchtest.Checks("operations")

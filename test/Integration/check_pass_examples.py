@@ -23,8 +23,8 @@ TOKEN = re.compile(r'\.\.\.|%[\w.$-]+|#[A-Za-z_]\w*\b(?!\.)|[\w.$]+|"[^"]*"|->|\
 
 
 def tokens(code):
-    """Returns the words and punctuation of code. Ops of dialect func have the names with which
-    MLIR prints them inside of a func.func."""
+    """Returns the words and punctuation of code. Drops the prefix `func.` of calls and returns, as
+    MLIR does when it prints them inside a func.func."""
     code = re.sub(r"//.*", "", code)
     return TOKEN.findall(re.sub(r"\bfunc\.(call|return)\b", r"\1", code))
 
@@ -77,7 +77,7 @@ def check_error(flag, example, program, scratch):
                 raise batchtest.ToolError(
                     "expected error '%s' at line %d, got:\n%s" % (text, line, error))
         return
-    raise batchtest.ToolError("%s accepts an example that should be an error" % flag)
+    raise batchtest.ToolError("%s accepts an example that should cause an error" % flag)
 
 
 def check(flag, record, programs, scratch, show):

@@ -15,8 +15,8 @@ checks = batchtest.Checks("races")
 os.environ["TSAN_OPTIONS"] = "halt_on_error=1"
 file = batchtest.temporary_paths()
 
-# Control reads an element of a product, and a kernel computes the next round's vector from the
-# product. Neither the read nor the kernel contains a barrier.
+# Control flow reads an element of a product, and a kernel computes the next round's vector from
+# the product. Neither the read nor the kernel contains a barrier.
 LOOP = """
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>

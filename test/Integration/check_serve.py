@@ -3,7 +3,7 @@
 bit for bit.
 
 Several threads, each with its own session, share one object and one set of parameters.
-The mini-batches are the waiting requests. Control of one model waits for tensors.
+The mini-batches are the waiting requests. Control flow of one model waits for tensors.
 """
 
 import json
@@ -82,7 +82,7 @@ programs = {}
 for model, requests, vocabulary in [
         ("treelstm_nary", trees, words(trees)),
         ("treegru_cs_dep", lines("dep_trees.jsonl", 10), numbers),
-        # Control of this model waits.
+        # Control flow of this model waits.
         ("stackrnn", lines("sentences.jsonl", 4), thousand),
         ("dagrnn", batchtest.dags(80), numbers)]:
     program = programs[model] = batchtest.compile_model(

@@ -59,7 +59,7 @@ def check_bytes(model, program, inputs, count):
 
 def check_barriers(model, program, inputs, each, kernels=None):
     """Checks that on two threads each batch of one instance contains `each` barriers. If
-    `kernels` is given, only some batches contain barriers: as many as `kernels` returns."""
+    `kernels` is given, it returns the number of batches that contain barriers."""
     one, two = (checks.run("%s on %d threads" % (model, threads),
                            lambda: batchtest.run_model(
                                program, inputs, "--share-tasks=1", "--limit=1",

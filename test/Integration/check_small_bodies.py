@@ -197,9 +197,9 @@ def real(low, high):
     return batchtest.narrow(generator.uniform(low, high))
 
 
-# Whether one instance of 64-bit numbers has tasks, and whether many have tasks. Instances
-# that fill less than a quarter of a vector run one by one. If a vector has fewer than four
-# elements, all instances run one by one.
+# For instances whose numbers have 64 bits: whether a single instance has tasks, and whether
+# many instances have tasks. Instances that fill less than a quarter of a vector run one by one.
+# If a vector has fewer than four elements, all instances run one by one.
 WIDTH = int(batchtest.vector_options().split()[0].partition("=")[2]) // 64
 HAVE_TASKS = (WIDTH // 4 != 1, WIDTH < 4)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_waiting_models.py [--long [--minutes=N --seed=N]] [MODEL ...]: tests every model
-whose control waits.
+whose control flow waits.
 
 On random inputs, batched equals unbatched bit for bit. An instance's results are the same
 for each mini-batch, number of threads and order of instances, and for any other instances

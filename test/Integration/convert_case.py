@@ -62,7 +62,7 @@ def permute(tensor, order):
 
 
 def bounded(tensor, bound):
-    """Returns a tensor with rows of zeros up to the bound."""
+    """Appends rows of zeros to a tensor, so that it has `bound` rows."""
     dtype, shape, values = tensor
     row = len(values) // shape[0]
     rest = [0] * (row * (bound - shape[0]))

@@ -47,7 +47,7 @@ def count(source, size, rows, options):
 
 
 def kept_bytes(source, size, options):
-    """Returns the bytes of parameters that stay in the shared memory of a block."""
+    """Returns the size in bytes of the parameters that stay in the shared memory of a block."""
     text = run_opt(source, size, options)
     return int(re.search(r'Remark="(\d+) of \d+ bytes of parameters stay', text)[1])
 

@@ -1,4 +1,4 @@
-"""Programs whose control waits for tensors, for check_lazy.py and check_lazy_tools.py."""
+"""Programs whose control flow waits for tensors, for check_lazy.py and check_lazy_tools.py."""
 
 # A tree is encoded without waits. Then its vector shrinks step by step, as long as its
 # first element is large. The trees wait together, whatever their heights.

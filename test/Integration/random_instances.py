@@ -54,8 +54,8 @@ class Program:
         return self.pick(known[-3:] if self.chance() < 0.8 else known)
 
     def position(self, indent, scope):
-        """Returns the index of a row of a cache: a number that control computes, modulo the
-        number of rows."""
+        """Returns the index of a row of a cache: a number that control flow computes, modulo
+        the number of rows."""
         most = self.emit(indent, "arith.constant %d : index" % ROWS)
         return self.emit(indent, "arith.remui %s, %s : index" % (
             self.pick(scope["n"]), most))
@@ -116,8 +116,8 @@ class Program:
         return kinds, [self.tensor(scope, kind) for kind in kinds]
 
     def next(self, indent, scope, kind, carried_in):
-        """Returns a value for the next round: a new tensor computed from a carried tensor, a
-        carried tensor, or any tensor."""
+        """Returns a value for the next round: any tensor, a carried tensor, or a new tensor
+        computed from a carried one."""
         way = self.chance()
         same = [name for name, other in carried_in if other == kind]
         if way < 0.25 or not same:

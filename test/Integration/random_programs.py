@@ -161,7 +161,7 @@ class Program:
                        ("addf", "mulf", "subf", "maximumf")[kind], x, y)
 
     def is_positive(self, x):
-        """Adds a condition that control waits for: an element of a vector is positive."""
+        """Adds a condition that control flow waits for: an element of a vector is positive."""
         place = self.op("arith.constant %d : index" % self.g.randrange(self.width))
         element = self.op("tensor.extract {}[{}] : !vec", x, place)
         zero = self.op("arith.constant 0.0 : f32")
@@ -524,7 +524,7 @@ def run_one(number, options, scratch):
 
 
 def run_waiting(source, inputs, batch, generator, number):
-    """Runs a program whose control waits; returns the number of its tasks."""
+    """Runs a program whose control flow waits; returns the number of its tasks."""
     option = generator.choice(("fork=false", "defer=false", "policy=greedy"))
     batchtest.call("batch-opt", source, "-o", source + ".opt",
                    "--autobatch=strategy=lazy " + option)
@@ -547,7 +547,7 @@ def run_waiting(source, inputs, batch, generator, number):
         raise batchtest.ToolError("numbers of tasks, flushes, waits or batches differ, %s: %s" % (
             option, counts))
     if any(count[1] < counts[0][1] for count in counts[3:5]):
-        raise batchtest.ToolError("fewer fibers lead to fewer flushes: %s" % counts)
+        raise batchtest.ToolError("runs with fewer fibers have fewer flushes: %s" % counts)
     return counts[0][0]
 
 

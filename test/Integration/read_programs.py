@@ -257,8 +257,8 @@ class Program:
 
     def index(self, block, limit, decides=False):
         """Returns an index below `limit`, unless elements of inputs are out of range.
-        If there are ragged tensors, no index that determines control is a computed element,
-        because only strategies for structural control support ragged tensors."""
+        If there are ragged tensors, indices that determine control flow are not computed
+        elements, because only strategies for structural control flow support ragged tensors."""
         kind = self.g.choice(("constant", "counter", "plain", "plain", "plain",
                               "clamped", "masked", "carried") +
                              (() if decides and self.structural else

@@ -1,4 +1,4 @@
-"""Compares the results of all ways to run a program with results that Python computes, and checks
+"""Runs a program in all ways, compares its results with those that Python computes, and checks
 errors.
 """
 
@@ -48,8 +48,8 @@ class Reference:
                                len(found) == len(wanted), "(off by %g)" % worst)
 
     def check_error(self, program, what, change, error, ways, number=5):
-        """Applies `change` to a copy of instance `number`. Checks that each way to run ends in
-        `error`, and that the message names the instance."""
+        """Applies `change` to a copy of instance `number`. Checks that each way to run it
+        fails with `error`, and that the message names the instance."""
         wrong = [dict(v) for v in self.instances]
         change(wrong[number])
         batchtest.write_lines(self.path("wrong"), wrong)

@@ -196,7 +196,7 @@ MAYBE = """\
     return %y : !map$C
   }
 """
-# A shortcut to C channels of s x s pixels, from B channels of four times as many pixels
+# A shortcut from B channels of 2s x 2s pixels to C channels of s x s pixels
 POOLED = """\
   // The means of 2 x 2 squares, and channels of zeros.
   func.func private @shortcut$C(%x: !map$B) -> !map$C {
@@ -468,7 +468,7 @@ class Model:
         return text, result
 
     def decisions(self):
-        """Returns the text that computes the decisions of BlockDrop, as zeros and ones."""
+        """Returns the text that computes BlockDrop's decisions as a tensor of zeros and ones."""
         if self.name == "blockdrop_given":
             text = ("    %bound = arith.constant dense<0.5> : !scores\n"
                     "    %are_kept = arith.cmpf oge, %probs, %bound : !scores\n")
@@ -484,7 +484,8 @@ class Model:
             self.blocks)
 
     def decision(self, block, x, before, state):
-        """Returns the text that decides whether a block runs, and the gate's state."""
+        """Returns the text that decides whether a block runs, and the names of the gate's next
+        state."""
         run = "%%run%d" % block.number
         if not self.gated:
             return ("    %%j%d = arith.constant %d : index\n" % (block.number, block.number) +
@@ -549,7 +550,7 @@ class Model:
 
 
 def text_of(name, model):
-    """Returns the text of a model without the introduction."""
+    """Returns the text of a model without its introduction."""
     return ("//\n// Written by test/Integration/residual_models.py. Run it:\n"
             "//   test/Integration/residual_models.py {0} > {0}.mlir\n"
             "//   test/Integration/residual_models.py {0} --params={0}.safetensors\n"
@@ -575,8 +576,8 @@ def write(name, size=SIZE, blocks=None):
 
 
 def write_params(name, path, size=SIZE, blocks=None):
-    """Writes parameters for the model of write(). With these parameters, products keep the
-    magnitude of their inputs, and norms hardly change theirs."""
+    """Writes parameters for the model of write(). With these parameters, products and norms hardly
+    change the magnitude of their inputs."""
     model = Model(name, size, blocks) if blocks else default(name)
     model.entry()
     shapes, tensors, generator = model.shapes(), {}, random.Random(1)

@@ -1,5 +1,5 @@
-"""Inputs of the models over sentences and lattices, and of the two-type TreeLSTM: from
-shared/data if available, otherwise random with about the same lengths"""
+"""Inputs of the two-type TreeLSTM, and of the models that read sentences or lattices. They come
+from shared/data if it is available. Otherwise, they are random and have about the same lengths."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def lattices(count, data, generator):
 
 
 def position_graph(chars, words):
-    """Returns a graph of the positions between characters, the input of `lattice_*` models."""
+    """Returns the input of the `lattice_*` models: a graph of the positions between characters."""
     nodes = [["start"]]
     for number, char in enumerate(chars):
         nodes.append(["after", char, {"ref": number},
@@ -87,8 +87,8 @@ def position_graph(chars, words):
 
 
 def character_graph(chars, words):
-    """Returns a graph of characters, each with the words that end at it: the input of
-    `lattice_lstm`."""
+    """Returns the input of `lattice_lstm`: a graph of characters, each with the words that end at
+    it."""
     nodes = [["none"]]
     for number, char in enumerate(chars):
         arcs = [["word", word, {"ref": first + 1}]

@@ -436,8 +436,8 @@ class Model:
                 for layer in self.all_layers() for letter in ("_K", "_V")]
 
     def layer(self, layer, x, before, after, result):
-        """Returns a call that computes `result` and the lists with suffix `after`, from x and the
-        lists with suffix `before`."""
+        """Returns a call that reads x and the lists with suffix `before`, and computes `result` and
+        the lists with suffix `after`."""
         name = value(layer)
         return call("%s, %s_K%s, %s_V%s" % (result, name, after, name, after), "layer",
                     [(x, "!vec"), (name + "_K" + before, "!rows"),
@@ -550,7 +550,7 @@ class Model:
             ["%no_tokens", "%no_verdicts"] + [name + "_r" for name in names], body)
 
     def judgement(self):
-        """Returns the text that computes the written words and the parts of the lists that are
+        """Returns the text that computes which words are written, and which rows of each list are
         kept."""
         text = """\
     %judged = func.call @judge(%verdicts) : (!verdicts) -> !flags
@@ -672,8 +672,8 @@ def write(name, layers=LAYERS):
 
 
 def write_params(name, path, layers=LAYERS, head=D, inner=F, words=V):
-    """Writes parameters with which draft and target often agree. Both have the same embedding of
-    words. The most likely next word is usually the one whose number is one less."""
+    """Writes parameters for which draft and target often agree. Both use the same word embedding.
+    If the current word has number n, the most likely next word usually has number n - 1."""
     hidden = HEADS * head
     shapes = {"!vec": (hidden,), "!mat": (hidden, hidden), "!inner": (inner,),
               "!to_inner": (inner, hidden), "!from_inner": (hidden, inner),
@@ -681,7 +681,7 @@ def write_params(name, path, layers=LAYERS, head=D, inner=F, words=V):
     tensors, generator = {}, random.Random(1)
     for parameter, kind in Model(name, layers).parameters():
         shape = (POSITIONS, hidden) if parameter.endswith(".pos") else shapes[kind]
-        # The word has more influence on the results than its position and the layers.
+        # The word influences the results more than its position and the layers do.
         bound = {"E": 0.8, "pos": 0.3}.get(parameter[2:], 0.5 / math.sqrt(shape[-1]))
         middle = 1 if parameter.endswith(".g") else 0
         tensors[parameter] = ("F32", shape, [

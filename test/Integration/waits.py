@@ -1,5 +1,5 @@
-"""Counts the waits of models from their results: an oracle for strategy `lazy` that is
-independent of the compiler.
+"""Counts the waits of instances from their results. This is an oracle for strategy `lazy` that
+is independent of the compiler.
 
 Instances wait concurrently. A mini-batch needs as many flushes as the instance with the
 longest chain of waits. It needs one more if it computes something that no wait needs.
@@ -7,27 +7,27 @@ longest chain of waits. It needs one more if it computes something that no wait 
 
 
 def lstm_nmt_greedy(outputs, instance):
-    """Control waits for each word, including the last one."""
+    """Control flow waits for each word, including the last one."""
     return len(outputs["%d.out" % instance][2])
 
 
 def stackrnn(outputs, instance):
-    """Control waits for each action. The task for the last action's element runs
+    """Control flow waits for each action. The task for the last action's element runs
     after the last wait."""
     return len(outputs["%d.actions" % instance][2])
 
 
 def nestedrnn_td(outputs, instance):
-    """Control waits in each step of the inner loop. The sum of the outer loop is computed
+    """Control flow waits in each step of the inner loop. The sum of the outer loop is computed
     together with the first step, before the inner loop, so it exists when the outer loop
     needs it."""
     return sum(outputs["%d.counts" % instance][2])
 
 
 def drnn(outputs, instance):
-    """Control waits for each child, to decide whether it has children and whether another sibling
-    follows. Its children and its later siblings wait concurrently, so a chain of waits is one
-    longer than the longer of their two chains."""
+    """Control flow waits for each child, to decide whether it has children and whether another
+    sibling follows. Its children and its later siblings wait concurrently. So the chain of waits
+    from the child on has one wait more than the longer of their two chains."""
     counts = iter(outputs["%d.child_count" % instance][2][::-1])
 
     def kids():
@@ -40,31 +40,31 @@ def drnn(outputs, instance):
 
 
 def berxit(outputs, instance):
-    """Control waits for the score of each layer, including that of the last possible layer. The
-    task of the classifier runs after the last wait."""
+    """Control flow waits for the score of each layer, including that of the last possible layer.
+    The task of the classifier runs after the last wait."""
     return outputs["%d.layers" % instance][2][0]
 
 
 def moe(outputs, instance):
-    """In each of two layers, control waits for the first pick. The gates of all tokens are computed
-    before this pick, so no other pick waits. The tasks of the last layer's experts run
+    """In each of two layers, control flow waits for the first pick. The gates of all tokens are
+    computed before this pick, so no other pick waits. The tasks of the last layer's experts run
     after the last wait."""
     return 2 if len(outputs["%d.route" % instance][2]) else 0
 
 
 def specdec(outputs, instance):
-    """Control waits once per round, whatever the draft computes. After the last wait, all results
-    exist."""
+    """Control flow waits once per round, whatever the draft computes. After the last wait, all
+    results exist."""
     return len(outputs["%d.accepted" % instance][2])
 
 
 def lstm_nmt_beam(outputs, instance):
-    """In each step, including the last, control waits for the choice of the best beams."""
+    """In each step, including the last, control flow waits for the choice of the best beams."""
     return outputs["%d.steps" % instance][2][0]
 
 
-# For each model: a function that returns the number of waits of an instance, and whether tasks
-# remain after the last wait, if there is one
+# For each model: a function that returns the number of waits of an instance, and whether an
+# instance that waits has tasks after its last wait
 MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, True),
           "nestedrnn_td": (nestedrnn_td, False),
           "drnn": (drnn, False), "berxit": (berxit, True),

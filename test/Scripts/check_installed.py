@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_installed.py BUILD: checks that the target batch-installed builds each file of
-the build that `cmake --install` installs, and that scripts/demo builds that target."""
+"""check_installed.py BUILD: checks that the target `batch-installed` produces each
+build output that `cmake --install` installs, and that scripts/demo builds this target."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_users.py USERS PREFIX LARGE: runs programs of outside users that once failed.
+"""check_users.py USERS PREFIX LARGE: runs programs of outside users. Each has failed in the past.
 
 USERS is shared/users, PREFIX an installed Batch that embedders' programs are built
 against. LARGE is a model that takes seconds to compile. Each program prints its correct value
@@ -51,7 +51,7 @@ def program(folder, name, *parts, wrong=WRONG):
 
 
 def refused(name, *parts):
-    """Checks that batch-compile rejects a module of embed/ with a located message."""
+    """Checks that batch-compile rejects a module of embed/, and that the error has a location."""
     code, output = run("batch-compile", os.path.join(users, "embed", name + ".mlir"),
                        "-o", "refused.so")
     expect("embed/" + name, code == 1 and ".mlir:" in output and
@@ -66,7 +66,7 @@ def check_tree():
     code, output = run(sys.executable, "fail_hint.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_hint", code == 0 and "nothing to batch" not in output, output)
-    # In this program, control reads only inputs.
+    # In this program, control flow reads only inputs.
     code, output = run(sys.executable, "fail_control_reads.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_control_reads", code == 0 and "waited" not in output and

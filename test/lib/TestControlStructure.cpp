@@ -16,7 +16,8 @@ using namespace mlir::batch;
 namespace {
 
 /// Reports a remark at the entry if a program is structural. Otherwise, the
-/// remark is at the place where control needs a tensor, and gives the reason.
+/// remark is at the place where control flow needs a tensor, and gives the
+/// reason.
 struct TestStructuralControlPass
     : PassWrapper<TestStructuralControlPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestStructuralControlPass)
@@ -25,7 +26,7 @@ struct TestStructuralControlPass
     return "test-print-structural-control";
   }
   StringRef getDescription() const final {
-    return "Print where control needs a tensor";
+    return "Print where control flow needs a tensor";
   }
 
   void runOnOperation() override {
@@ -42,8 +43,8 @@ struct TestStructuralControlPass
   }
 };
 
-/// Reports, in a remark at each function of a recursion, whether one pass over
-/// the data covers the recursion.
+/// Emits a remark at each function of a recursion. It states whether one pass
+/// over the data covers the recursion.
 struct TestRecursionClassPass
     : PassWrapper<TestRecursionClassPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestRecursionClassPass)

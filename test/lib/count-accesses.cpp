@@ -7,10 +7,10 @@
 //
 // count-accesses OBJECT.so INPUTS.jsonl BLOCKS BEGIN END BYTES
 //
-// Runs a mini-batch of all inputs and prints a JSON object: "writes", the
-// number of bytes that each warp writes to bytes [BEGIN, END) of the last BYTES
-// of its block's shared memory, block by block; "reads", the number of bytes
-// read from each region of global memory.
+// Runs a mini-batch of all inputs and prints a JSON object. For each block and
+// warp, "writes" contains the number of bytes written to bytes [BEGIN, END) of
+// the last BYTES of the block's shared memory. "reads" contains the number of
+// bytes read from each region of global memory.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,7 +13,7 @@
 //             c' = f * c + i * g, h' = o * tanh(c')
 //
 // Each beam selects its 4 best words in its own kernel. Another kernel selects the 4 best
-// of all beams. Control waits for this result once per step. Beams that have ended compute
+// of all beams. Control flow waits for this result once per step. Beams that have ended compute
 // nothing.
 //
 // Run it:

@@ -18,8 +18,8 @@
 
 namespace mlir::batch {
 
-/// Collects the remarks of a compilation, to print them together by subject,
-/// each with its source line.
+/// Collects the remarks of a compilation and prints them by subject, each with
+/// its source line.
 class Explanation {
 public:
   /// Enables all remarks of the context and disables its threads, so that
@@ -42,9 +42,9 @@ private:
 
   const llvm::SourceMgr &sources;
   std::vector<Remark> remarks;
-  /// Files that remarks name and `sources` does not contain. Null for a file
-  /// that does not exist. Locations in bytecode refer to the text from which
-  /// the bytecode was created.
+  /// Files that remarks refer to and that are not in `sources`. The buffer of a
+  /// file that does not exist is null. Locations in bytecode refer to the text
+  /// from which the bytecode was created.
   mutable llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> files;
 };
 

@@ -12,9 +12,9 @@
 
 namespace mlir::batch {
 
-/// Writes the values of all `dense_resource` constants of `module` by key, as
-/// safetensors. Emits an error if a value is not in the module, or the file
-/// cannot be written.
+/// Writes the values of all `dense_resource` constants of `module` to a
+/// safetensors file, under their keys. Emits an error if a value is not in the
+/// module, or the file cannot be written.
 LogicalResult writeResourceValues(ModuleOp module, StringRef file);
 
 } // namespace mlir::batch

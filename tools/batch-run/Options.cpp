@@ -484,8 +484,8 @@ const Option &findOption(const std::vector<Option> &table,
                          const Argument &argument) {
   const std::string &name = argument.name;
   if (argument.dashes == 2 && name == "task-order")
-    raise("--task-order was removed because it made nothing faster; the tasks "
-          "of a batch run in the order in which they were recorded");
+    raise("--task-order was removed because it made nothing faster; in each "
+          "batch, tasks run in the order in which they were recorded");
   auto found = std::find_if(table.begin(), table.end(), [&](auto &option) {
     return argument.dashes == 2 && name == option.name;
   });

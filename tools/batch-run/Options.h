@@ -90,8 +90,8 @@ private:
   MemoryFile object;
 };
 
-/// Makes SIGINT, SIGTERM and SIGHUP end batch-compile, if it runs, and remove
-/// partial files, before they end this program.
+/// Makes SIGINT, SIGTERM and SIGHUP first end a running batch-compile and
+/// remove partial files, and then end this program.
 void installSignalHandlers();
 
 /// Returns the state machine of --policy=fsm: the one in --policy-table, the

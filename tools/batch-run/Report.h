@@ -30,7 +30,7 @@ struct Report {
   int64_t gatheredRows = 0, gatheredRuns = 0;
   std::map<std::string, int64_t> kernelTasks, kernelBatches;
   /// Counters of lockstep programs: blocks in program order, lanes of a
-  /// mini-batch, bytes moved from and to stacks and to tops, and the longest
+  /// mini-batch, bytes moved from and to stacks and tops, and the longest
   /// wait of a lane.
   struct Block : batchrt::LockstepCounters::Block {
     std::string name;

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiles the model once per value of a choice and runs it on the given
-// inputs, alternating with the model without that value. For each kernel,
-// selects the value with which its steps take the shortest time, relative to
-// the same steps without the value. Makes choices one after another, each in
-// addition to the best earlier ones. No choice changes a bit of the results.
+// For each value of a choice, compiles the model with this value. Alternately
+// runs this model and the model without the value on the given inputs. For each
+// kernel, selects the value for which its steps take the shortest time,
+// relative to the same steps without the value. Makes choices one after
+// another, and keeps the best values of earlier choices. No choice changes a
+// bit of the results.
 //
 //===----------------------------------------------------------------------===//
 

@@ -27,8 +27,8 @@ struct Cell {
   batchrt::StaticBlock block;
   /// Kinds of the operators that are gather copies themselves.
   std::vector<int32_t> copyingKinds;
-  /// The paper's results: gather copies and bytes with its layout, and the
-  /// milliseconds that the search for this layout took.
+  /// The paper's results: gather copies and bytes with the paper's layout, and
+  /// the time of the search for this layout in milliseconds.
   int64_t paperKernels, paperBytes;
   double paperMs;
 };
@@ -55,8 +55,8 @@ inline int64_t memoryBytes(const Cell &cell, const batchrt::Layout &layout) {
   return bytes;
 }
 
-/// Builds cells of batch 8 and size 64. `x` is a vector and `m` a matrix for
-/// each instance; `w` and `b` are parameters.
+/// Builds cells with a batch size of 8 and a hidden size of 64. `x` is a vector
+/// and `m` a matrix for each instance; `w` and `b` are parameters.
 class Builder {
 public:
   static constexpr int64_t size = 64, batch = 8, f32 = 4;

@@ -64,7 +64,7 @@ LayoutProblem randomProblem(std::mt19937 &random, int32_t n, bool repeats) {
   return problem;
 }
 
-/// Returns the smallest number of bytes that an order of the variables copies.
+/// Returns the smallest number of bytes copied by any order of the variables.
 int64_t fewestBytes(const LayoutProblem &problem) {
   std::vector<int32_t> order(problem.variables.size());
   std::iota(order.begin(), order.end(), 0);
@@ -296,7 +296,7 @@ StaticBlock randomBlock(std::mt19937 &random, int operators) {
   return block;
 }
 
-/// Calls `callback` with all sequences of batches. A batch is any subset of the
+/// Calls `callback` with each sequence of batches. A batch is any subset of the
 /// ready operators of a kind, or always all of them if `allReady` is true.
 template <class Callback>
 void forEachSequence(const StaticBlock &block, bool allReady,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""ast_encoder.py FILE…: finds the program most similar to each of several Python programs, with an
-encoder that reads the syntax trees of `ast`.
+"""ast_encoder.py FILE…: compares several Python programs, and finds the most similar other program
+for each of them. An encoder reads the syntax trees of `ast`.
 
 The encoder is a child-sum TreeLSTM (Tai et al. 2015): a node may have any number of
 children. Its weights are random, since nothing is trained here, but it still finds equal

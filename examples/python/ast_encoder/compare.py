@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """compare.py [--files=N] [--batch=N] [--rounds=N] [--threads=N] [--torch=N]: runs ast_encoder.py on
-files of the Python standard library, with and without sharing of equal subtrees, and compares it
-with PyTorch with one call per node (if PyTorch is installed).
+files of the Python standard library, with and without sharing of equal subtrees. If PyTorch is
+installed, also runs the network in PyTorch, with one call per node.
 
 Prints the number of nodes, the number that sharing saves, and the CPU seconds for all files: of the
 walk over the objects of `ast`, which finds equal subtrees, and of the network. Times are medians

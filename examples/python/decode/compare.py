@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """compare.py [--requests=N] [--width=N] [--layers=N] [--lanes=N] [--rounds=N] [--threads=N]:
-times decode.py under batch.vmap and batch.map next to jax.vmap and transformers' `generate`.
+compares decode.py under batch.vmap and batch.map with jax.vmap and transformers' `generate`.
 
 The weights are random. For each program, the script prints CPU seconds, wall seconds, and the
 number of requests whose tokens equal those of plain JAX, one request at a time. Programs take

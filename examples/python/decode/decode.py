@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""decode.py [--weights=FILE] [--spelling=NAME] PROMPT…: GPT-2 continues prompts, greedily.
+"""decode.py [--weights=FILE] [--spelling=NAME] PROMPT…: continues prompts greedily with GPT-2.
 
 A step of the decoder reads one token, stores its keys and values in the caches of all layers,
 and computes the next token. The loop is written for ONE request and ends when that request
@@ -41,8 +41,8 @@ def project(w, x):
 
 
 def attend(w, x, query, keys, values, i):
-    """Returns the new state x of one token, after attention to rows 0 to i of the caches and the
-    feed-forward net."""
+    """Returns the new state x of one token. Applies attention to rows 0 to i of the caches, and
+    then the feed-forward net."""
     most, heads = keys.shape[0], x.size // HEAD
     scores = jnp.einsum("hd,thd->ht", query.reshape(heads, HEAD),
                         keys.reshape(most, heads, HEAD)) / HEAD ** 0.5

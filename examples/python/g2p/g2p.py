@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""g2p.py WORD…: prints the pronunciation of English words, by the pretrained network of
-g2p_en.
+"""g2p.py WORD…: prints the pronunciation of English words, as predicted by the pretrained
+network of g2p_en.
 
 The network reads a word letter by letter. Then it returns one phoneme after another, until
 it returns the end of the word. It is written here for ONE word. `batch.vmap` runs it on many words,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """compare.py [--puzzles=N] [--rounds=N] [--threads=N] [--weights=FILE]: compares solver.py under
-batch.vmap, under jax.vmap, and in PyTorch, batched by hand (if PyTorch is installed).
+batch.vmap and under jax.vmap. If PyTorch is installed, also compares PyTorch code batched by hand.
 
 All use the same weights and puzzles. The puzzles were used neither for training nor for choosing
 the threshold at which the network stops, and none is a symmetric image of a training puzzle. Prints

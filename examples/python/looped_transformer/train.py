@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""train.py FILE [--steps=N] [--puzzles=N]: trains the network of solver.py, in less than two
-minutes on two cores, and writes its weights to FILE.
+"""train.py FILE [--steps=N] [--puzzles=N]: trains the network of solver.py and writes its
+weights to FILE. Training takes less than two minutes on two cores.
 
 A step runs the block once for each of 128 puzzles. The step learns from the digits that the network
 then predicts, and from the network's prediction of whether these are correct. If the network

@@ -44,8 +44,9 @@ def original(folder):
 
 
 def gap(peer, sentence, found):
-    """Compares the scores that nagisa assigns to its best words and to the words in `found`, and
-    likewise the scores of the kinds of each word in `found`. Returns the largest difference."""
+    """Compares the score that nagisa assigns to its best words with its score of the words in
+    `found`. Compares the kinds of each word in `found` in the same way. Returns the largest
+    difference."""
     import numpy
     utils, model = peer.wakati.__globals__["utils"], peer._model
     text = utils.preprocess(sentence)

@@ -1,5 +1,5 @@
-"""Inputs of nagisa's networks for a sentence: identifiers of its letters, and the entries of
-its parts in the dictionaries."""
+"""Inputs of nagisa's networks for a sentence: identifiers of its letters, and the dictionary
+entries of its parts."""
 
 import unicodedata
 

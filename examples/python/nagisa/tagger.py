@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tagger.py SENTENCE…: prints the words of Japanese sentences and their kinds, by the
-pretrained networks of nagisa.
+"""tagger.py SENTENCE…: prints the words of Japanese sentences and the kinds of these words, as
+predicted by the pretrained networks of nagisa.
 
 The first network reads letters in both directions and predicts where words end. The second
 one spells each of these words, and reads the words in both directions. Both are written here

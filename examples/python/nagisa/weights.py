@@ -62,7 +62,7 @@ def fetch():
 
 
 def load(folder):
-    """Returns the weights, {name: array}, which DyNet wrote as text."""
+    """Reads the weights from the text that DyNet wrote. Returns {name: array}."""
     found, names = {}, {"Parameter": iter(NETWORKS), "LookupParameter": iter(TABLES)}
     with open(os.path.join(folder, "nagisa/data/nagisa_v001.model"), "rb") as file:
         for line in file:

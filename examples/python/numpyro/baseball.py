@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""baseball.py [--chains=N] [--draws=N]: estimates how good a batter is from his first 45 at-bats.
+"""baseball.py [--chains=N] [--draws=N]: estimates the skill of batters from 45 at-bats each.
 
 batch.sample samples a NumPyro model that pools the batters of 1970 (Efron and Morris 1975). The
 script prints its estimate for each batter. It also prints how far the estimates and the early

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """compare.py [--trees=N] [--rounds=N] [--threads=N] [FILE]: compares tree_lstm.py with the same
-model in MLIR, run by batch-run, and with PyTorch, with one call per node and batched by hand (if
-PyTorch is installed).
+model in MLIR, which batch-run runs. If PyTorch is installed, also compares it with PyTorch code
+that makes one call per node, and with PyTorch code that is batched by hand.
 
 All use the same weights and trees, and their results for all nodes are compared. Times are CPU and
 wall seconds, from trees of Python objects to NumPy arrays. They are medians over rounds in which

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tree_lstm.py [FILE]: a TreeLSTM reads sentences by their parse trees.
+"""tree_lstm.py [FILE]: runs a TreeLSTM on the parse trees of sentences.
 
 A node's state depends on the states of its children. An output layer computes a score for each of
 five classes, which are sentiments in the Stanford Sentiment Treebank. FILE can be a file of this

@@ -58,16 +58,16 @@ struct Combiner {
 };
 std::optional<Combiner> matchCombiner(linalg::LinalgOp op);
 
-/// Returns the first op that code generators do not support, among `op` and the
-/// ops in it, or null if there is none. The body of an operator must not
-/// contain such an op.
+/// Searches `op` and the ops in it for ops that code generators do not support.
+/// Returns the first one, or null if there is none. The body of an operator
+/// must not contain such an op.
 Operation *findUnknownCode(Operation *op);
 
 /// Returns the only dynamic dimension of a ragged tensor type.
 int64_t getExtentDim(Type type);
 
-/// Finds the batched form of each value of a kernel, or the first operation
-/// without one. This class is the only place that specifies which operations
+/// Finds the batched form of each value of a kernel, or else the first
+/// operation that cannot be batched. Only this class specifies which operations
 /// can be batched, and for which forms of their operands.
 class BatchedForms {
 public:

@@ -31,8 +31,9 @@ struct TensorControl {
   StringRef getDescription() const;
 };
 
-/// Tensors whose elements control flow reads without waiting: inputs, their
-/// fields, and parameters, including function arguments that receive them.
+/// Tensors from which control flow can read elements without waiting: inputs,
+/// their fields, and parameters, including function arguments that receive
+/// them.
 class InputTensors {
 public:
   InputTensors(const InstanceProgram &program, const Sharedness &sharedness)
@@ -51,8 +52,8 @@ private:
 ///
 /// The analysis follows scalars and ADT values forward from the ops that
 /// compute them from tensors, through arithmetic, control flow, calls and ADT
-/// fields. Extents and lengths count as structural, and so do elements of
-/// inputs and parameters that control flow reads.
+/// fields. Extents and lengths count as structural. So do elements that control
+/// flow reads from inputs and parameters.
 class StructuralControl {
 public:
   StructuralControl(const InstanceProgram &program,
@@ -94,8 +95,8 @@ struct RecursionClass {
   /// structure.
   bool onePass = false;
   /// Like `onePass`, but a function that calls only itself may also take
-  /// arguments that its recursive calls pass unchanged. One loop per call from
-  /// outside can then replace the recursion.
+  /// arguments that its recursive calls pass unchanged. For each call from
+  /// outside the recursion, one loop can then replace the recursion.
   bool onePassPerCall = false;
 };
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Table of times that passes use to choose strategies, levels, loop orders and
-// executors for GPUs. The estimates that `count-rows` prints use separate
+// executors for GPUs. The estimates of `count-rows` are based on separate
 // latencies (WorkCounts.cpp). The GPU is an NVIDIA H200. Results of benchmarks
 // on this GPU are stored in benchmarks/results/gpu-first-hour-2026-11-27.json.
 // The times of the barriers and of the empty step are measured (`barriers` in
@@ -41,9 +41,10 @@ inline constexpr double kHostStep = 400;
 /// step. The first thread stores the addresses of rows, and the other threads
 /// load them.
 inline constexpr double kSite = 2900;
-/// Time that a reduction takes in addition to the barrier at which it waits for
-/// a reduction of other blocks. The loads of the reduction depend on each
-/// other, and the elementwise ops between the two reductions form a stage.
+/// Additional time of a reduction that waits for a reduction of other blocks,
+/// without the time of the barrier at which it waits. The loads of the
+/// reduction depend on each other, and the elementwise ops between the two
+/// reductions form a stage.
 inline constexpr double kStage = 1700;
 
 // The following rates are those of one block, per nanosecond.

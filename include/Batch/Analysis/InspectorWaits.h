@@ -38,8 +38,8 @@ private:
   First findFirst(Region &region, DenseSet<Operation *> &calls) const;
 
   DenseSet<StringAttr> functions;
-  /// Maps each function that waits only for rows of its arguments to the
-  /// arguments whose rows it waits for.
+  /// Functions that wait only for rows of their arguments. The bits of a
+  /// function mark the arguments whose rows it waits for.
   DenseMap<StringAttr, llvm::BitVector> awaited;
 };
 

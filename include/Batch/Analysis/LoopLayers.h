@@ -57,7 +57,7 @@ public:
   }
   /// Returns the index of the last layer plus one.
   unsigned getNumLayers() const { return numLayers; }
-  /// Counts the bytes of parameters that products of layers 2, 4, … read. The
+  /// Sums the bytes of parameters read by each product in layers 2, 4, … The
   /// products must not be outlined yet.
   int64_t countParameterBytes(const Sharedness &sharedness) const;
 

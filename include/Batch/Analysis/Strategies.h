@@ -16,15 +16,15 @@
 
 namespace mlir::batch {
 
-/// Smallest number of operations per instance between two waits at which `lazy`
-/// is preferred to `lockstep`.
+/// Minimum number of operations between two waits of an instance. With fewer
+/// operations, `lockstep` is preferred to `lazy`.
 inline constexpr double kOperationsPerWait = 1 << 22;
 
-/// Maximum number of instances in a mini-batch for which `replicate` is
-/// preferred in two cases: code over data structures on a CPU, and loops whose
-/// layers read parameters once for many rounds. With more instances, reading
-/// parameters once for all instances saves more time than dividing an instance
-/// among units.
+/// Maximum size of a mini-batch for which `replicate` is preferred in two
+/// cases: code over data structures on a CPU, and loops whose layers read
+/// parameters once for many rounds. With more instances, reading parameters
+/// once for all instances saves more time than dividing an instance among
+/// units.
 inline constexpr int64_t kFewInstances = 1;
 
 /// Determines which strategies are legal for a program. For each illegal

@@ -13,8 +13,8 @@
 
 namespace mlir::batch {
 
-/// Returns `op` if it is a sum of products of floats with one result, and null
-/// otherwise.
+/// Returns `op` if it has one result and computes sums of products of floats,
+/// and null otherwise.
 linalg::LinalgOp getContraction(Operation *op);
 
 /// Partitions a program into tensor code, which is moved into kernels, and

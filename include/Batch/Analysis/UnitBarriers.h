@@ -13,11 +13,11 @@
 
 namespace mlir::batch {
 
-/// Returns the ops of a program for single instances before which its units
-/// need a barrier, in addition to the existing barriers. At such an op, a unit
-/// may access a row that another unit has not finished reading or writing. The
+/// Finds missing barriers in a program for single instances. Returns the ops
+/// that need an additional barrier before them. At such an op, a unit may
+/// access a row that another unit has not finished reading or writing. The
 /// data-flow analysis follows rows across back edges. Conflicting accesses need
-/// no barrier only if a single unit makes all of them.
+/// a barrier unless a single unit makes all of them.
 llvm::SetVector<Operation *> findBarriers(uprog::ProgramOp program);
 
 } // namespace mlir::batch

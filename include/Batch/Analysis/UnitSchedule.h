@@ -24,16 +24,16 @@ struct UnitSchedule {
   int64_t stepsOnOneUnit = 0;
 };
 
-/// Decides which steps of a program a single unit runs, and sets the level of
-/// these steps. All units run the other steps of an instance together. The
-/// search proceeds from inner regions to outer ones. One unit runs all steps of
-/// consecutive ops, which may be loops and branches, if that makes the program
-/// faster. This saves barriers, but the work is not shared (Zhang et al.,
-/// "Cocktailer: Analyzing and Optimizing Dynamic Control Flow in Deep
-/// Learning", OSDI 2023, algorithm 1). A tuning file can override the decision
-/// for individual kernels. Each loop is assumed to run its static number of
-/// rounds and each step its static number of tasks, or `unknownRounds` if the
-/// number is not static. All branches of a conditional are assumed to be
+/// Selects the steps that one unit runs by itself, and sets their level. All
+/// units run the other steps of an instance together. The search proceeds from
+/// inner regions to outer ones. One unit runs all steps of consecutive ops,
+/// which may be loops and branches, if that makes the program faster. This
+/// saves barriers, but the work is not shared (Zhang et al., "Cocktailer:
+/// Analyzing and Optimizing Dynamic Control Flow in Deep Learning", OSDI 2023,
+/// algorithm 1). A tuning file can override the decision for individual
+/// kernels. Assumes that each loop runs its static number of rounds, and that
+/// each step has its static number of tasks. If such a number is not static,
+/// assumes `unknownRounds`. Also assumes that all branches of a conditional are
 /// equally likely. A set has `instances` instances.
 UnitSchedule scheduleUnits(uprog::ProgramOp program, const UnitCosts &costs,
                            const Tuning &tuning, int64_t instances,

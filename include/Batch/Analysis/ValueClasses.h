@@ -27,8 +27,8 @@ struct ValueClass {
   /// True if an input tensor is a member: an argument of the entry, or a field
   /// of an input ADT.
   bool hasInputs = false;
-  /// Type of a row, or null if no member is a kernel result, a row of a
-  /// parameter or an input.
+  /// Type of a row, or null if no member is an input, a kernel result or a row
+  /// of a parameter.
   RankedTensorType row;
   /// Readable name: the name of an ADT field, if one is a member.
   StringRef name;

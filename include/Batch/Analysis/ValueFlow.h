@@ -32,9 +32,10 @@ public:
 
   explicit ValueFlowWalker(const InstanceProgram &program) : program(program) {}
 
-  /// Calls `visit` with every edge in `function` and the op of the edge, op by
-  /// op. A computed result has an edge from null before the edges from its
-  /// operands. An operand that a terminator does not forward has a Decide edge.
+  /// Calls `visit` with each op in `function` and each of its edges, one op
+  /// after another. A computed result has an edge from null before the edges
+  /// from its operands. An operand that a terminator does not forward has a
+  /// Decide edge.
   void walk(func::FuncOp function, Visitor visit);
 
   /// Returns the first op walked so far that does not specify how values flow

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Computes an order of variables in memory in which the values that a batch of
-// operators reads and writes are adjacent. The order of the operators is the
-// same for all operands and results (ED-Batch, section 3.2 and appendix B).
-// Does not depend on IR.
+// Orders variables in memory so that the values read or written by a batch of
+// operators are adjacent. The order of the operators is the same for all
+// operands and results (ED-Batch, section 3.2 and appendix B). Does not depend
+// on IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,8 +48,7 @@ struct LayoutProblem {
 };
 
 /// Access that needs a gather copy, because its variables are not adjacent in
-/// the order that the batch needs. The copy gathers an operand or scatters a
-/// result.
+/// the required order. The copy gathers an operand or scatters a result.
 struct AccessCopy {
   enum class Reason {
     /// A variable occurs twice, so no layout avoids the copy.
@@ -82,9 +81,9 @@ struct Layout {
 /// string if there is none.
 std::string checkProblem(const LayoutProblem &problem);
 
-/// Finds an order, if one exists, in which the only copies are those that no
-/// layout avoids. The result is exact, and the time is nearly linear in the
-/// size of all accesses.
+/// Finds an order, if one exists, that needs no copies except those that every
+/// layout needs. The result is exact, and the time is nearly linear in the size
+/// of all accesses.
 std::optional<Layout> findLayoutWithoutConflicts(const LayoutProblem &problem);
 
 /// Returns the result of findLayoutWithoutConflicts() if there is one.

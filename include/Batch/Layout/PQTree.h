@@ -22,10 +22,10 @@
 
 namespace batchrt {
 
-/// The leaves of the tree are the numbers; an order is read from left to right.
-/// The children of a P node may be in any order, and the children of a Q node
-/// in their order or its reverse. P nodes have at least two children, Q nodes
-/// at least three.
+/// The leaves of the tree are the numbers. Read from left to right, they form
+/// an order. The children of a P node may be in any order, and the children of
+/// a Q node in their order or its reverse. P nodes have at least two children,
+/// Q nodes at least three.
 class PQTree {
 public:
   using Node = int32_t;
@@ -58,13 +58,13 @@ public:
   /// Returns a description of the first error in the structure of the tree, or
   /// an empty string if there is none.
   std::string check() const;
-  /// Returns a description of the first set that is not consecutive in every
-  /// order of the tree, or an empty string if there is none. Does not depend on
-  /// how the tree was built.
+  /// Returns a description of the first set that is not consecutive in some
+  /// order of the tree, or an empty string if all sets are consecutive in all
+  /// orders. Does not depend on how the tree was built.
   std::string verify(const std::vector<std::vector<int32_t>> &sets) const;
 
-  /// Returns the number of nodes that all reductions so far have visited, which
-  /// is their cost.
+  /// Returns the total number of nodes visited by all reductions so far. This
+  /// number is the cost of the reductions.
   int64_t visited() const { return visits; }
 
 private:

@@ -92,9 +92,8 @@ void StageEmitter::emitPanels(const Reduction &reduction, Value tileRow,
   Value left = packedRow(pack, tileRow);
   int64_t stepBytes = right.getWidth() * bytes;
   int64_t panelBytes = right.getK() * stepBytes;
-  Value packing =
-      b.offset(evaluator.getPacking(tables.getPanels(right)),
-               b.constant(packed.getFirstElement() * bytes));
+  Value packing = b.offset(evaluator.getPacking(tables.getPanels(right)),
+                           b.constant(packed.getFirstElement() * bytes));
   // Number the matrices of each reduction separately, because reductions may
   // have different numbers of matrices.
   auto pointerTo = [&](Value number) {
@@ -132,7 +131,7 @@ Value StageEmitter::copiedPanel(const Reduction &reduction) {
   return b.offset(arguments.work, b.constant(copyOffsets[&reduction]));
 }
 
-/// Returns the columns of a square matrix whose rows are `rows`. Each round
+/// Returns the columns of the square matrix with rows `rows`. Each round
 /// exchanges blocks of 1, 2, 4, ... elements next to the diagonal.
 static SmallVector<Value> transpose(CodeBuilder &b, ArrayRef<Value> rows) {
   SmallVector<Value> matrix(rows);

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Bytes of a core's second-level cache that packed columns may fill.
+/// Bytes of a core's second-level cache that are available for packed columns.
 static constexpr int64_t kColumnBytes = int64_t(1) << 19;
 
 int64_t StageEmitter::planColumns(const Stage &stage, int64_t panels,

@@ -90,8 +90,8 @@ CodeBuilder::Values StageEmitter::reduceLanes(const Reduction &reduction,
   size_t inputs = op.getNumDpsInputs(), results = how.results;
   Indices dims = evaluator.loopIndices(op, position);
   unsigned last = loops.dims.back();
-  // Use at least as many partial results as a vector of the reduction's type
-  // has lanes, even if the operator's vectors have fewer lanes.
+  // Use at least `reduction.lanes` partial results, even if the operator's
+  // vectors have fewer lanes.
   int64_t unroll = std::max<int64_t>(reduction.lanes / lanes, 1);
   if (loops.extents.back() >= kLaneVectors * reduction.lanes)
     unroll *= kLaneVectors;

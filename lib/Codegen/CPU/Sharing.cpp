@@ -14,9 +14,9 @@ using namespace mlir::uprog;
 /// data that streams through the cache.
 static constexpr int64_t kCachedBytes = int64_t(1) << 20;
 /// FLOPs that a worker executes while it reads a byte of parameters that are
-/// not in its cache, allowing for latency that prefetching does not hide. On
-/// two cores with AVX-512, division by rows is faster for a dense layer (half a
-/// FLOP per byte and row) of about 100 rows or more.
+/// not in its cache. This number allows for latency that prefetching does not
+/// hide. On two cores with AVX-512, division by rows is faster if a dense layer
+/// (half a FLOP per byte and row) has about 100 rows or more.
 static constexpr int64_t kFlopsPerByte = 48;
 /// Minimum number of FLOPs per barrier for tasks that workers divide. With
 /// fewer FLOPs, two workers save less than the cost of their barrier, which is

@@ -17,7 +17,7 @@ using namespace mlir::uprog;
 
 /// Maximum number of panels that are used together when there are few rows.
 static constexpr int64_t kMaxPanels = 4;
-/// Bytes of a core's second-level cache that packed rows may fill.
+/// Bytes of a core's second-level cache that are available for packed rows.
 static constexpr int64_t kPackedBytes = int64_t(1) << 19;
 /// Maximum number of tiles of rows that use a panel before the next panel is
 /// used.

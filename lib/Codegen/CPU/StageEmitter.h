@@ -104,9 +104,9 @@ private:
   Value copiedPanel(const Reduction &reduction);
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
                 const Columns &columns, const Ahead &ahead);
-  /// Plans the panels into which gathered columns are packed, at most `panels`
-  /// at once, starting at byte `offset` of the worker's scratch. Returns the
-  /// offset at which the panels end.
+  /// Plans the panels for packed columns: at most `panels` panels at a time.
+  /// They begin at byte `offset` of the worker's scratch. Returns the offset at
+  /// which they end.
   int64_t planColumns(const Stage &stage, int64_t panels, int64_t offset);
   /// Packs `panels` panels for the group of rows that begins at `blockRow`.
   void emitColumnPacks(Value blockRow, Value panel, Value panels);

@@ -113,8 +113,8 @@ func::FuncOp TileFunctions::getTile(const TileShape &shape, int64_t rows,
           sum = vector::FMAOp::create(b, spread, columns, sum);
         };
         // Meanwhile, prefetch a share of the next panel into the second-level
-        // cache, except for a tile with few rows, which is the only tile of its
-        // panel.
+        // cache. Tiles with few rows do not prefetch, because each is the only
+        // tile of its panel.
         auto fetchAhead = [&] {
           if (shape.streamed && 2 * rows >= tiles.maxRows)
             LLVM::Prefetch::create(b, b.offset(ahead, b.mul(k, aheadStep)),

@@ -39,7 +39,8 @@ struct TileShape {
   bool accumulate;     ///< start from the values in C instead of zero
   bool streamed;       ///< panels come from beyond the first-level cache
 
-  /// Returns the suffix of a function's name that distinguishes shapes.
+  /// Returns a suffix for function names that distinguishes this shape from
+  /// others.
   std::string getSuffix() const;
 };
 

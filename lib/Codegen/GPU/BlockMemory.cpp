@@ -17,11 +17,10 @@ using namespace mlir::uprog;
 
 /// Bytes of shared memory that a block may use on every chip.
 static constexpr int64_t kLeastSharedMemory = 48 * 1024;
-/// Maximum number of bytes to reserve for a quad of rows that products
-/// multiply, before parameters are placed.
+/// Maximum number of bytes for a quad of multiplied rows. These bytes are
+/// reserved before parameters are placed.
 static constexpr int64_t kFewRowBytes = 24 * 1024;
-/// Maximum number of bytes for rows that products multiply, after parameters
-/// are placed.
+/// Maximum number of bytes for multiplied rows after parameters are placed.
 static constexpr int64_t kManyRowBytes = 64 * 1024;
 
 RepeatedOperators::RepeatedOperators(ModuleOp module) {
@@ -129,8 +128,8 @@ LogicalResult BlockMemory::verify(ArrayRef<OperatorOp> operators,
     return getSumBytes(*a) < getSumBytes(*b);
   });
   OperatorOp op = operators[deepest - plans.begin()];
-  return op.emitError("the products of this operator sum over too many "
-                      "elements: sums and rows need ")
+  return op.emitError("the products of this operator have too many terms: "
+                      "sums and rows need ")
          << getBytes() + controlBytes
          << " bytes of shared memory, but a block has " << most;
 }

@@ -42,14 +42,14 @@ public:
   Value getColumn() { return group; }
   /// Returns the number of this lane within its group.
   Value getMember() { return member; }
-  /// Returns the number of the tile's element whose sum is this lane's sum
-  /// number `sum` (0 to 3).
+  /// Returns the number of the tile element that corresponds to sum number
+  /// `sum` (0 to 3) of this lane.
   Value getElement(int64_t sum);
 
   /// Packs parameters into one vector of factors, as in shared memory.
   Value pack(const FactorFormat &format, ArrayRef<Value> elements);
-  /// Adds the products of an iteration to `sums`. Each vector, two of rows and
-  /// one of a column, has four words.
+  /// Adds the products of an iteration to `sums`. The two vectors of rows and
+  /// the vector of a column have four words each.
   CodeBuilder::Values multiply(const FactorFormat &format, ArrayRef<Value> rows,
                                Value column, ValueRange sums);
 

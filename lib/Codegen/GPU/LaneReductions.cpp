@@ -21,8 +21,8 @@ using namespace mlir::uprog;
 static constexpr int64_t kLeast = 8;
 
 /// Returns the loop that is divided among lanes: the longest loop. If several
-/// loops are longest, returns the last of them, because values are adjacent
-/// along the last loop.
+/// loops have this length, returns the last of them, because values are
+/// adjacent along the last loop.
 static size_t findLoop(const ReductionLoops &loops) {
   size_t longest = 0;
   for (size_t i = 1; i < loops.dims.size(); ++i)
@@ -59,8 +59,8 @@ LaneReductions::LaneReductions(const StagePlan &plan, const Stage &stage)
 int64_t LaneReductions::chooseLanes(const StagePlan &plan,
                                     const Stage &stage) const {
   // If there are many elements, each lane computes its own elements.
-  // Neighboring lanes then read adjacent values, unless the values that one
-  // element reduces are adjacent.
+  // Neighboring lanes then read adjacent values, unless the values that are
+  // reduced for one element are adjacent.
   bool few = stage.space.leading() * stage.space.columns() < kWarp;
   int64_t most = 1;
   for (const Reduction &reduction : stage.reductions) {

@@ -25,7 +25,7 @@ public:
   /// Returns the number of lanes per element, a power of two.
   int64_t getLanes() const { return lanes; }
   /// Returns the number of rows in the tile of elements that a warp computes at
-  /// once; getTileColumns() returns its number of columns.
+  /// once; getTileColumns() returns the number of columns.
   int64_t getTileRows() const { return kWarp / lanes / tileColumns; }
   int64_t getTileColumns() const { return tileColumns; }
 

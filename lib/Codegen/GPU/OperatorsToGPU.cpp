@@ -77,7 +77,7 @@ static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
   return success();
 }
 
-/// Reports the work of each block of a launch in the stages of an operator.
+/// For each stage of an operator, reports the work of a launch's blocks.
 static void describeWork(const StagePlan &plan, OperatorOp host,
                          const ResidentParameters &parameters,
                          const ProductMemory &memory, gpu::GPUModuleOp module,
@@ -151,9 +151,9 @@ struct ConvertOperatorsToGPUPass
       return signalPassFailure();
     }
     if (sharedMemory < 0 || blocks < 1) {
-      batch::emitOptionError(&getContext(),
-                             "shared-memory must be at least 0, and blocks at "
-                             "least 1");
+      batch::emitOptionError(
+          &getContext(), "shared-memory must be at least 0, and blocks must "
+                         "be at least 1");
       return signalPassFailure();
     }
     if (llvm::any_of(countRows, [](int64_t rows) { return rows < 1; })) {

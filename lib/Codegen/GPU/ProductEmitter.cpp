@@ -22,9 +22,9 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Number of vectors of rows that a thread copies together, without and with
-/// tensor cores. With tensor cores, a block has twice as many threads by
-/// default, each with half as many registers.
+/// Number of vectors of row elements that a thread copies together, without and
+/// with tensor cores. With tensor cores, a block has twice as many threads by
+/// default, and each thread has half as many registers.
 static constexpr int64_t kCopies = 8, kRoundedCopies = 6;
 /// Maximum number of loads in flight for these vectors, if a vector needs
 /// several loads.
@@ -236,7 +236,7 @@ void ProductEmitter::copySpots(const ProductPlan::Round &round,
   }
 }
 
-/// Collects the arguments whose rows `value` reads through views.
+/// Collects the arguments with rows that `value` reads through views.
 static void findArguments(Value value, SetVector<BlockArgument> &arguments) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     arguments.insert(argument);
@@ -386,8 +386,8 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
                share.depth() % format.vector() == 0;
     packings.push_back(evaluator.getPacking(tables.getPanels(panels)));
     globalStride.push_back(panels.getK() * elementBytes);
-    globalAt.push_back(b.constant((packed.getFirstElement() + share.begin) *
-                                  elementBytes));
+    globalAt.push_back(
+        b.constant((packed.getFirstElement() + share.begin) * elementBytes));
   }
 
   auto multiplyItem = [&](const Items &items, Value item, int64_t rowCount,

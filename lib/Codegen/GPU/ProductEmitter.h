@@ -69,8 +69,8 @@ public:
   /// copyFoundRows() has copied.
   void copyRows(const ProductPlan::Round &round, const Rows &rows);
   /// Computes the shares of a round for the first `count` of `tiles`. The tiles
-  /// begin at row number `firstRow` of `rows`, and at number `firstTurn` of the
-  /// block's columns of tiles.
+  /// begin at row number `firstRow` of `rows`, and at tile column number
+  /// `firstTurn` of the block.
   void multiply(const ProductPlan::Round &round, const Rows &rows,
                 Value firstRow, const Columns &columns, const Slices &slices,
                 Value firstTurn, const Tiles &tiles, Value count);

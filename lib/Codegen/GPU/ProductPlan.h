@@ -40,13 +40,13 @@ struct FactorFormat {
   int64_t step() const { return usesTensorCores() ? 4 * vector() : vector(); }
   int64_t tileRows() const { return usesTensorCores() ? 16 : 4; }
   int64_t padded(int64_t depth) const;
-  /// Returns the largest extent of k over which one warp sums. Lanes exchange
-  /// sums at the end of each share, except on tensor cores. There, each step
-  /// waits for the sums of the previous step, and tiles are larger and fewer.
+  /// Returns the maximum extent of k in a share. Lanes exchange sums at the end
+  /// of each share, except on tensor cores. On tensor cores, each step waits
+  /// for the sums of the previous step, and tiles are larger and fewer.
   int64_t share() const { return usesTensorCores() ? 256 : 512; }
   /// Returns the distance in bytes from a row or column of `depth` factors to
-  /// the next. Factors that lanes of a warp read at once are in different
-  /// banks.
+  /// the next. With this distance, factors that are read at once by the lanes
+  /// of a warp are in different banks.
   int64_t stride(int64_t depth) const;
 
   bool operator==(const FactorFormat &other) const {

@@ -16,7 +16,7 @@
 
 namespace mlir::uprog {
 
-/// Matrix of parameters that contractions of one or several stages read.
+/// Matrix of parameters that is read by contractions of one or several stages.
 struct ResidentMatrix {
   PackedAttr packed;      ///< how the first reader reads the matrix
   int64_t columns, depth; ///< extents that are read
@@ -27,9 +27,9 @@ struct ResidentMatrix {
   int64_t residentTiles = 0; ///< number of leading tiles in shared memory
   int64_t offset = 0;        ///< offset of the first tile, in bytes
 
-  /// Returns the distance in bytes from one column of a tile to the next.
-  /// Shared memory stores a tile share by share along k, and each share column
-  /// by column.
+  /// Returns the distance in bytes from one column of a tile to the next. In
+  /// shared memory, a tile is stored share by share along k, and each share is
+  /// stored column by column.
   int64_t stride() const {
     return format.stride(std::min(depth, format.share()));
   }
@@ -71,7 +71,7 @@ public:
   /// Emits the start of a copy of 4, 8 or 16 aligned bytes from global to
   /// shared memory.
   static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes);
-  /// Emits code that waits for the thread's asynchronous copies: rows, and
+  /// Emits code that waits for the thread's asynchronous copies of rows, and of
   /// parameters that the stage reads.
   void emitWait(CodeBuilder &b, const Stage &stage) const;
   /// Returns the parameters of a contraction, or null if none of them are

@@ -63,8 +63,7 @@ private:
   /// wait for rows.
   void emitProducts(const Columns &columns, bool waits);
   /// Emits the products and elements of tiles. The tiles begin at row number
-  /// `firstRow` of `rows`, and at number `firstTurn` of the block's columns of
-  /// tiles.
+  /// `firstRow` of `rows`, and at tile column number `firstTurn` of the block.
   void emitPass(ProductEmitter &products, const ProductPlan &productPlan,
                 const Rows &rows, Value firstRow, const Columns &columns,
                 const Slices &slices, Value firstTurn, const Tiles &tiles);
@@ -76,8 +75,8 @@ private:
   /// Returns the place of the element in a row and column. Beyond an edge,
   /// returns the place in the last row or column, with `valid` false.
   Place placeAt(Value row, Value column);
-  /// Emits everything except products with parameters, at one of this lane's
-  /// elements.
+  /// For one of this lane's elements, emits everything except products with
+  /// parameters.
   void emitElement(const Indices &element);
   /// Emits the code of emitElement() for an element that several lanes compute
   /// together. `member` is the number of this lane among them. One lane stores
@@ -85,7 +84,7 @@ private:
   void emitSharedElement(const Place &place, const LaneReductions &lanes,
                          Value member);
   void emitStores(const Indices &element);
-  /// Computes a product's result at this lane's element from a sum.
+  /// Computes a product's result at this lane's element from `sum`.
   void finishProduct(const Reduction &reduction, const Indices &element,
                      Value sum);
   Value countRows();

@@ -340,8 +340,8 @@ StageWork::StageWork(const StagePlan &plan, const Stage &stage,
 /// shuffle. The values are rounded from published measurements of NVIDIA Hopper
 /// and earlier generations.
 static constexpr double kL2Latency = 270, kSharedLatency = 30;
-/// Cycles from an instruction to an instruction that needs its result, from the
-/// same measurements.
+/// Cycles between an instruction and one that needs its result, according to
+/// the same measurements.
 static constexpr double kDependentIssue = 4;
 /// Bytes per cycle that the load units of a multiprocessor read from the L2
 /// cache.

@@ -21,7 +21,7 @@ struct ItemWork {
   int64_t instructions = 0; ///< all instructions
   int64_t sums = 0;         ///< sums of all lanes
 
-  /// Counts the work for `rows` by `columns` sums over `depth`.
+  /// Counts the work for `rows` * `columns` sums of `depth` products each.
   ItemWork(const FactorFormat &format, int64_t rows, int64_t columns,
            int64_t depth);
 };
@@ -57,9 +57,9 @@ struct StageWork {
             const ResidentParameters &parameters, const ProductMemory &memory,
             const Launch &launch, int64_t rows);
 
-  /// Counts for each warp, block by block: its items (shares of products or, in
-  /// a stage without products, tiles of elements), and the sums that it stores
-  /// in shared memory.
+  /// For each warp, ordered by block: the number of its items (shares of
+  /// products or, in a stage without products, tiles of elements), and the
+  /// number of sums that it stores in shared memory.
   SmallVector<int64_t> items, sums;
   int64_t passes = 0;   ///< iterations over tiles, maximum over all blocks
   int64_t barriers = 0; ///< barriers of a block, maximum over all blocks
@@ -76,8 +76,8 @@ struct StageWork {
 
   int64_t countBusyWarps() const;
   int64_t getMostItems() const;
-  /// Estimates the cycles between two barriers of the blocks that run the stage
-  /// together, from these counts. No value in the estimate is fitted to
+  /// From these counts, estimates the cycles between two barriers of the blocks
+  /// that run the stage together. No value in the estimate is fitted to
   /// measured times. The estimate omits products of two tensors of a task.
   int64_t estimateCycles(const StageCode &code) const;
 

@@ -69,9 +69,9 @@ struct ColumnShare {
   Number shares = Number(); ///< number of blocks with these columns
 };
 
-/// Share of a block in a tile of columns that several blocks compute together,
-/// in a stage with few rows. Each block computes every `shares`-th quad of
-/// rows, in 1, 2 or all slices of the tile's columns.
+/// A block's share of a tile of columns, in a stage with few rows. Several
+/// blocks compute the tile together. Each block computes every `shares`-th quad
+/// of rows, in 1, 2 or all slices of the tile's columns.
 template <class Math>
 struct SliceShare {
   using Number = typename Math::Number;
@@ -121,7 +121,7 @@ struct SliceShare {
 };
 
 /// Rows of a stage that a block computes: the rows of every `shares`-th quad,
-/// as many as its memory holds. The block numbers them from 0.
+/// as many as the block's memory holds. They are numbered from 0.
 template <class Math>
 struct RowShare {
   using Number = typename Math::Number;
@@ -141,7 +141,7 @@ struct RowShare {
     count = m.add(m.mul(others, quad), m.min(quad, m.sub(rows, last)));
   }
 
-  /// Returns the row of the stage that is row `own` of this share.
+  /// Converts row number `own` of this share to a row number of the stage.
   Number rowAt(Math &m, Number own) const {
     Number quad = m.constant(kQuad);
     Number at = m.add(first, m.mul(m.div(own, quad), shares));
@@ -153,8 +153,8 @@ struct RowShare {
 };
 
 /// Tiles of sums that the warps of a block process between two barriers. They
-/// span 2^shift of the block's columns of tiles, and as many of its rows of
-/// tiles as the maximum allows.
+/// span 2^shift of the block's columns of tiles, and as many rows of tiles as
+/// the maximum number of tiles allows.
 template <class Math>
 struct TileShare {
   using Number = typename Math::Number;

@@ -665,9 +665,9 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   });
 }
 
-/// Stores the addresses of a result's rows, one per task of a step, in `cells`,
-/// beginning at cell `at`. The rows are adjacent and begin at `first`. Returns
-/// the address of these cells.
+/// Stores the addresses of a result's rows in `cells`, beginning at cell `at`.
+/// There is one row per task of a step. The rows are adjacent and begin at
+/// `first`. Returns the address of these cells.
 Value InstanceCode::listRows(Value first, Type type, Value count, Value cells,
                              int64_t at) {
   Value bytes = cb.constant(getRowBytes(cast<RankedTensorType>(type)));
@@ -697,7 +697,7 @@ Value InstanceCode::allocate(Operation *op, int64_t count,
   return addressOf(cb.constant(tables.getCells(op)));
 }
 
-/// Returns the address of cells that are at `place`; see cells().
+/// Returns the address of the cells at `place`; see cells().
 Value InstanceCode::addressOf(Value place) {
   if (unit.threads.thread)
     place = arith::AddIOp::create(builder, loc,

@@ -46,34 +46,35 @@ public:
   /// Returns the offset of the cells of a `uprog.tasks`, `uprog.cells` or
   /// `uprog.members`, or of the step of a `uprog.site` or a `uprog.batch`.
   int64_t getCells(Operation *op) const { return cellsOf.lookup(op); }
-  /// Returns the offset of the row of a `uprog.node_rows` among the rows of a
-  /// node; getNodeBytes() returns the size of all rows in bytes.
+  /// Among the rows of a node, returns the offset of the row of a
+  /// `uprog.node_rows`; getNodeBytes() returns the size of all rows in bytes.
   int64_t getNodeRow(StringAttr rows) const { return nodeRows.lookup(rows); }
   int64_t getNodeBytes() const { return nodeBytes; }
-  /// Returns the number of the first cell of a `uprog.node_results` among the
-  /// result cells of a node; getNodeCells() returns the number of all result
+  /// Among the result cells of a node, returns the number of the first cell of
+  /// a `uprog.node_results`; getNodeCells() returns the number of all result
   /// cells.
   int64_t getNodeCell(StringAttr results) const {
     return nodeResults.lookup(results);
   }
   int64_t getNodeCells() const { return nodeCells; }
-  /// Returns the index of the value that `op` creates among the values that are
-  /// created for a node; getNodeValues() returns the number of these values.
+  /// Among the values created for a node, returns the index of the value that
+  /// `op` creates; getNodeValues() returns the number of these values.
   int64_t getNodeValue(uprog::ConstructOp op) const {
     return valueOf.lookup(op);
   }
   int64_t getNodeValues() const { return nodeValues; }
   /// Returns the offset at which all buffers of an instance begin;
   /// getBufferBytes() returns their size in bytes. The buffers of the other
-  /// members of a set follow, with the same size.
+  /// members of a set follow, and have the same size.
   int64_t getBufferBegin() const { return bufferBegin; }
   int64_t getBufferBytes() const { return bufferBytes; }
   int64_t getCapacity() const { return capacity; }
   /// Returns the size in bytes of the scratch memory of sites in programs for
   /// sets. This memory precedes the memory of all units.
   int64_t getSetBytes() const { return setBytes; }
-  /// Returns the position, counted from 1 in the module's `uprog.indices`, of
-  /// the first index that a `uprog.load` or `uprog.parameter_row` checks.
+  /// Returns the position of the first index that a `uprog.load` or
+  /// `uprog.parameter_row` checks. The position is in the module's
+  /// `uprog.indices`, counted from 1.
   int64_t getIndex(Operation *op) const { return indexOf.lookup(op); }
   /// Returns the number of the loop of `op`, counted from 1.
   int64_t getLoop(uprog::NextRoundOp op) const { return loopOf.lookup(op); }
@@ -132,8 +133,8 @@ InstanceUnit makeInstanceUnit(OpBuilder &builder, Location loc, Value context,
 /// Returns the same unit for code in which the unit runs an instance by itself.
 InstanceUnit makeSingleUnit(OpBuilder &builder, Location loc,
                             const InstanceUnit &unit);
-/// Returns the same unit as block `rank` of the `size` blocks of a cluster,
-/// which run an instance together in the memory of the first block.
+/// Returns the same unit as block `rank` of a cluster of `size` blocks. The
+/// blocks run an instance together, in the memory of the first block.
 InstanceUnit makeClusterUnit(OpBuilder &builder, Location loc,
                              const InstanceUnit &unit, Value rank, Value size);
 
@@ -201,8 +202,8 @@ public:
   void countClusterBarrier();
   /// Records in the trace of the unit, if it has one, that the unit begins
   /// `tasks` tasks of `kernel`, both i64s. The unit has one thread. Kernel -1
-  /// represents a barrier, and 0 tasks continue the tasks from before the
-  /// barrier.
+  /// represents a barrier. If `tasks` is 0 for another kernel, the unit
+  /// continues the tasks that it ran before the barrier.
   void trace(Value kernel, Value tasks);
   /// Returns the kernel number, an i64, of the task that the unit began last.
   Value lastKernel();

@@ -47,8 +47,8 @@ public:
   /// Stores the location of result `index`. `row` is an i64, or null if the
   /// result is written into an operand.
   void storeResult(unsigned index, Value row);
-  /// Returns the bytes of scratch memory (an i64) that the task needs for the
-  /// stored operands, or null if it needs none.
+  /// Returns the size in bytes, an i64, of the scratch memory that the task
+  /// needs for the stored operands. Returns null if it needs none.
   Value getScratchBytes() const {
     return needsScratch ? scratchBytes : Value();
   }

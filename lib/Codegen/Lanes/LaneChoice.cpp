@@ -33,9 +33,9 @@ Value LaneCode::learnedBlock() {
   auto mix = [&](Value hash, Value item) {
     return mul(arith::XOrIOp::create(builder, loc, hash, item), factor);
   };
-  // Among the blocks that lanes wait for, find the first block of low cost.
-  // Compute a hash of the blocks of high cost, and find the one among them with
-  // the most lanes.
+  // Among the blocks that lanes wait for, find the first block of low cost, and
+  // the block of high cost with the most lanes. Also compute a hash of the
+  // blocks of high cost.
   auto loop = scf::ForOp::create(
       builder, loc, zero, constant(layout.getNumBlocks()), constant(1),
       ValueRange{none, factor, none, zero},

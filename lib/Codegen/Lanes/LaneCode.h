@@ -9,7 +9,7 @@
 // block, lists its lanes, moves rows of variables, and decides where lanes
 // continue. Its state is a BatchLanes (ABI.h). One thread runs it, or the
 // threads of a GPU block run it together and divide the lanes and the pieces of
-// wide rows among them.
+// wide rows among themselves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,7 @@ private:
                function_ref<Value()> otherwise);
   /// Emits a loop over i64 numbers from 0 to `count` - 1.
   void loop(Value count, function_ref<void(Value)> body);
-  /// Emits the loop of loop(), with its iterations divided among the threads.
+  /// Like loop(), but divides the iterations among the threads.
   void share(Value count, function_ref<void(Value)> body);
   void byFirstThread(function_ref<void()> body);
   void emitBarrier();
@@ -96,8 +96,8 @@ private:
   /// then continue the work on a lane.
   void shareBy(Share next);
   Value laneAt(Value active, Value place);
-  /// Calls `body` for each lane that runs the current block, with the lane's
-  /// position among these lanes and its number.
+  /// Calls `body` for each lane that runs the current block. Passes the lane's
+  /// position among these lanes, and the lane's number.
   void forActive(function_ref<void(Value, Value)> body) {
     forActive(number(abi::kLanesCount), body);
   }

@@ -35,8 +35,8 @@ using utils::IteratorType;
 // Images
 //===----------------------------------------------------------------------===//
 
-/// Returns true if every reader of an element of `op` would recompute it, or
-/// search for it in one of several operands.
+/// Returns true if every reader of an element of `op` would recompute the
+/// element, or select one of several operands to read it from.
 static bool isComputedByReaders(Operation *op) {
   if (isa<tensor::InsertSliceOp, tensor::ConcatOp>(op))
     return true;
@@ -69,7 +69,8 @@ static bool isWorthCopying(Value image) {
   return false;
 }
 
-/// Copies the image that `op` reads to memory, if that is worthwhile.
+/// If it is worthwhile, stores a copy of the image in memory and makes `op`
+/// read the copy.
 static void copyImage(OpBuilder &builder, linalg::LinalgOp op) {
   OpOperand *image = op.getDpsInputOperand(0);
   if (!isWorthCopying(image->get()))
@@ -127,7 +128,7 @@ static int64_t countPixelDims(linalg::LinalgOp op,
   return count == static_cast<int64_t>(dims.outputImage.size()) ? count : 0;
 }
 
-/// Returns the start value of a convolution with the last dimensions collapsed
+/// Returns the start value of a convolution, with its last dimensions collapsed
 /// into one.
 static Value collapseStart(OpBuilder &builder, Location loc, Value start,
                            ArrayRef<ReassociationIndices> groups) {

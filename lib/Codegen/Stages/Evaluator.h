@@ -45,8 +45,8 @@ struct StageArguments {
 
 /// Emits code that computes elements of values, one at a time or one per lane
 /// of a vector. The values may be operands, parameters, results and scratch of
-/// earlier stages, tiles of this stage, or not in memory yet. An element that
-/// was already computed at the same indices is reused.
+/// earlier stages, tiles of this stage, or values that are not in memory yet.
+/// An element that was already computed at the same indices is reused.
 class Evaluator {
 public:
   Evaluator(CodeBuilder &b, const StagePlan &plan, ModuleTables &tables);
@@ -174,15 +174,15 @@ private:
   Value safeDivisor(Operation *op, ValueRange operands);
   Value indexValue(const Index &index);
   Value ownerOf(int64_t domain, Value row);
-  /// Loads the address of a result's first row, or of the list of its rows'
-  /// addresses, from the step. The address is null if the rows are rows of
-  /// operands.
+  /// From the step, loads the address of a result's first row, or the address
+  /// of the list that contains the addresses of the result's rows. The address
+  /// is null if the rows are rows of operands.
   Value resultBase(int64_t result);
   /// Loads the pointer at `place`, or returns `otherwise` if `base` is null.
   Value loadUnlessNull(Value base, Value place, Value otherwise);
   Value isNull(Value pointer);
-  /// Returns the indices, within a row of the destination, of the inserted
-  /// element at `indices`. The first of `indices` is the row.
+  /// Converts the indices of an element of the inserted value to its indices
+  /// within a row of the destination. The first of `indices` is the row.
   Indices insertIndices(InsertOp insert, ArrayRef<Index> indices);
   Value storagePointer(Value value, const Storage &storage, int64_t domain,
                        Value row);

@@ -14,8 +14,8 @@
 
 namespace mlir::uprog {
 
-/// Tables that a module's kernels need in addition to their code: the list
-/// `uprog.packings` of the module, which kernels index, and constant tensors.
+/// Tables that a module's kernels need in addition to their code: constant
+/// tensors, and the module's list `uprog.packings`. Kernels index this list.
 class ModuleTables {
 public:
   /// Adds constants as globals to `code`, which is the module or a nested

@@ -43,8 +43,8 @@ CodeBuilder::Values PartialResults::combine(CodeBuilder &b, ValueRange x,
                                             ValueRange y) const {
   if (combiner)
     return {combineOne(b, combiner, x[0], y[0])};
-  // Among equal elements, the first one wins. The start value of a position
-  // without an element never equals the value of an element.
+  // Among equal elements, the first one wins. An element replaces a start value
+  // only if it is strictly better, so the two are never equal.
   Value newBest = y[selection->best], best = x[selection->best];
   Value isEqual, isBetter;
   if (auto floats = dyn_cast<arith::CmpFOp>(selection->compare)) {

@@ -23,8 +23,8 @@ struct PartialResults {
 
   bool isKnown() const { return combiner || selection; }
 
-  /// Returns the results of reducing no elements, for the output at `position`,
-  /// or no values after an error.
+  /// Returns the results of a reduction over no elements, for the output at
+  /// `position`. Returns no values after an error.
   CodeBuilder::Values ofNone(CodeBuilder &b, Evaluator &evaluator,
                              ArrayRef<Index> position) const;
   /// Combines results `x` and `y`, whose elements may be in any order.

@@ -30,7 +30,7 @@ struct ReductionLoops {
   bool isLimited() const {
     return llvm::any_of(limits, [](Value limit) { return bool(limit); });
   }
-  /// Returns the position, among all reduced elements, of the element with the
+  /// Among all reduced elements, returns the position of the element with the
   /// indices in `at`.
   Value flatten(CodeBuilder &b, ArrayRef<Index> at) const;
 

@@ -27,8 +27,8 @@ static SmallVector<int64_t> getReductionExtents(linalg::LinalgOp op) {
   return llvm::map_to_vector(dims, [&](unsigned dim) { return ranges[dim]; });
 }
 
-/// Returns the number of the parameter of static shape that `read` reads, or
-/// -1.
+/// If `read` reads a parameter of static shape, returns the parameter's number.
+/// Returns -1 otherwise.
 static int64_t getStaticParameter(OperatorOp op, const Read &read) {
   auto argument = dyn_cast<BlockArgument>(read.base);
   if (!argument || !cast<RankedTensorType>(argument.getType()).hasStaticShape())

@@ -360,7 +360,7 @@ TableLayout StagePlan::getLayout(Value value) const {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of bytes of the parameters that a contraction reads.
+/// Returns the size in bytes of the parameters that a contraction reads.
 int64_t StagePlan::getWeightBytes(const Reduction &reduction) const {
   if (reduction.packed) {
     int64_t factors = reduction.depth * reduction.space.columns();

@@ -52,8 +52,8 @@ TableLayout makeLayout(ArrayRef<int64_t> row, Type element, AffineMap map = {},
 struct OperatorRows {
   explicit OperatorRows(OperatorOp op);
 
-  /// Returns the number of the step operand with the i32 offsets of ragged
-  /// domain `domain`, or -1.
+  /// Returns the number of the step operand that contains the i32 offsets of
+  /// ragged domain `domain`, or -1 if there is none.
   int64_t getRaggedOperand(int64_t domain) const;
 
   /// Position of each argument among the operands of a step, or -1.
@@ -98,7 +98,7 @@ AffineMap getOperandMap(linalg::LinalgOp op, const RowSpace &space,
 AffineMap splitColumns(AffineMap map, unsigned column, int64_t run,
                        unsigned line);
 
-/// Kind of code of a reduction: a kind for each of PackedAttr, InPlaceAttr,
+/// Kind of code for a reduction: one kind each for PackedAttr, InPlaceAttr,
 /// CopiedAttr and GatheredAttr, and the kinds of ReducedAttr.
 enum class ReductionKind {
   Packed,
@@ -121,8 +121,8 @@ struct Reduction {
   /// concatenated operand changes from one piece to the next.
   ArrayRef<int64_t> breaks;
   // For contractions: the number of the input that is A, whether A is copied in
-  // vectors, the extent of the reduction, and the inner dimensions of the stage
-  // that select the matrix B.
+  // vectors, the extent of the reduction, and the inner dimensions that select
+  // the matrix B.
   unsigned left = 0;
   bool vectors = true;
   int64_t depth = 0;

@@ -73,8 +73,8 @@ PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
                          /*order=*/{}, n, k, width, transposed);
 }
 
-/// Returns the panels of a contraction if its columns are all rows of the
-/// parameters that it reads, one parameter after another. Returns null
+/// Returns the panels of a contraction if its columns are all rows of one
+/// parameter, followed by all rows of the next one, and so on. Returns null
 /// otherwise.
 PanelsAttr Staging::matchStack(StagedNode &node, MutableArrayRef<Read> reads) {
   MLIRContext *context = op.getContext();
@@ -282,8 +282,8 @@ int64_t Staging::getStride(const Read &read, AffineExpr dim) {
   return stride;
 }
 
-/// Splits the inner dimensions of the stage, without the columns, into those on
-/// which an access depends, according to `isRead`, and the remaining ones.
+/// Splits the inner dimensions of the stage, except the columns, into those on
+/// which an access depends and the others. `isRead` is true for the former.
 static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
 splitDims(const RowSpace &space, llvm::function_ref<bool(unsigned)> isRead) {
   SmallVector<int64_t> groups, rows;
@@ -369,8 +369,8 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
   return false;
 }
 
-/// Matches any other product of matrices, whether its operands are stored or
-/// computed, if copying them costs little compared with the product.
+/// Matches any other product of matrices if copying its operands costs little
+/// compared with the product. The operands may be stored or computed.
 bool Staging::matchCopied(StagedNode &node, linalg::LinalgOp linalgOp) {
   unsigned rank = node.space.rank();
   if (target == StageTarget::GPU || !isFloatContraction(linalgOp) || rank < 2 ||

@@ -234,8 +234,8 @@ SmallVector<int64_t> StageSharing::listGroups(const Stage &stage) {
   return groups;
 }
 
-/// Returns true if the elements of a row may be divided among workers, because
-/// the stage computes only reductions with the reduced elements in lanes.
+/// Returns true if the elements of a row may be divided among workers. The
+/// stage must compute only reductions whose reduced elements are in lanes.
 bool StageSharing::canShareElements(const Stage &stage) const {
   return stage.space.rank() > 0 && countPanels(stage) == 1 &&
          !stage.nodes.empty() &&
@@ -269,8 +269,8 @@ std::optional<int64_t> StageSharing::choose(const Stage &stage,
   return most;
 }
 
-/// Estimates the time in which two workers run one task. Returns the FLOPs that
-/// a worker could execute in this time.
+/// Estimates the time that two workers take to run one task. Returns the FLOPs
+/// that a worker could execute in this time.
 int64_t StageSharing::estimate(const Choice &choice) const {
   int64_t sum = 0;
   for (auto [i, stage] : llvm::enumerate(staging.stages)) {

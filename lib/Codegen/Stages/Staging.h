@@ -9,9 +9,9 @@
 // kind (CPU or GPU) and the width of its vectors. Views (slices,
 // concatenations, reshapes, transposes) and elementwise code of low cost are
 // fused into their readers. Every other op is a node. A stage is a set of nodes
-// with the same rows and the same inner shape that read each other only element
-// by element. A node that reads another node in any other way is in a later
-// stage.
+// that have the same rows and the same inner shape, and that read each other
+// only element by element. A node that reads another node in any other way is
+// in a later stage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -149,9 +149,9 @@ private:
   };
   /// Returns true if stages load `value` instead of computing it in readers.
   bool isLoaded(Value value);
-  /// Follows `value[indices]`, which `node` reads, through views to the values
-  /// that are actually read. Returns false if an access does not fit the lanes.
-  /// An access that crosses from piece to piece along `breaks->dim` fits.
+  /// `node` reads `value[indices]`. Follows this read through views to the
+  /// values that are actually read. Returns false if an access does not fit the
+  /// lanes. An access may cross from piece to piece along `breaks->dim`.
   bool resolve(const StagedNode &node, Value value,
                ArrayRef<SymbolicIndex> indices, bool nonLocalRow,
                SmallVectorImpl<Read> &reads, Breaks *breaks = nullptr);

@@ -35,7 +35,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Attribute of arguments by which a memoized function distinguishes its calls.
+/// Attribute of the arguments that distinguish calls of a memoized function.
 static constexpr StringLiteral kKeyAttr = "batch.key";
 /// Attribute of parameters of the entry: number of the source of the whole
 /// parameter, or 0 if there is none.
@@ -247,8 +247,9 @@ void ObjectBuilder::markProgram() {
 }
 
 /// Marks the loops and recursions of the program and of its inspectors, because
-/// computed numbers may determine how often they run. A traversal runs a
-/// function once for each node of the input, which bounds its calls.
+/// computed numbers may determine how often they run. The recursion of a
+/// traversed function needs no mark: the function runs once for each node of
+/// the input.
 void ObjectBuilder::numberCounted() {
   SymbolTable symbols(module);
   auto mark = [&](Operation *op) {
@@ -304,9 +305,9 @@ static void countSteps(func::FuncOp function) {
   });
 }
 
-/// Makes every round of a loop end the run if the run has been canceled.
-/// Traversals do not need this check, because they take as long as copying
-/// their input.
+/// Makes each round of a loop check whether the run has been canceled, and end
+/// the run if so. Traversals need no check, because they take about as long as
+/// a copy of their input.
 static void endLoopsIfCancelled(func::FuncOp function) {
   function.walk([&](Operation *op) {
     if (!isa<scf::WhileOp, scf::ForOp>(op))
@@ -330,7 +331,7 @@ LogicalResult ObjectBuilder::checkFunctions() {
 LogicalResult ObjectBuilder::convertFunctions() {
   if (failed(addContextArgument(module, hostFunctions)))
     return failure();
-  // A traversal takes its first node and the node after its last one.
+  // The new arguments are the first node and the node after the last one.
   for (unsigned i = 1; traversal && i <= 2; ++i)
     if (failed(traversal.insertArgument(i, builder.getI64Type(), {},
                                         traversal.getLoc())))
@@ -780,7 +781,7 @@ class ConvertBatchToLLVMPass
     Operation *object = symbols.lookup(BATCH_OBJECT_SYMBOL);
     if (object && !isa<func::FuncOp>(object))
       return;
-    // Rename functions of the model whose names the object needs.
+    // Rename functions of the model whose names are reserved for the object.
     for (StringRef name : {StringRef(BATCH_OBJECT_SYMBOL),
                            StringRef(kInspectPoint), StringRef(kExecutePoint),
                            StringRef(kUnbatchedPoint), StringRef(kEmulatePoint),

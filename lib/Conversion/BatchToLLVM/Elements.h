@@ -25,8 +25,8 @@ inline constexpr llvm::StringLiteral kIndexPlaceAttr = "batch.index_place";
 /// address `row`. The address and the result are i64.
 Value loadExtent(OpBuilder &builder, Location loc, Value row);
 
-/// Loads an element of a tensor for `op`, which reads it. The row of the tensor
-/// is at the address `row`, an i64. The tensor has a static type or is a vector
+/// Loads the tensor element that `op` reads. The row of the tensor is at the
+/// address `row`, an i64. The tensor has a static type or is a vector
 /// parameter. An index out of range ends the run with an error.
 Value loadElement(OpBuilder &builder, Operation *op, RankedTensorType type,
                   Value row, ValueRange indices);

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel that inserts a slice into an operand writes into the operand's row
-// if the program itself has created that row and nothing reads it afterwards. A
-// value that a loop carries only for inserts gets its own row before the loop.
+// A kernel may insert a slice into an operand. It writes into the operand's row
+// if the program itself has created that row and nothing reads it afterwards.
+// If a loop carries a value only for inserts, the value gets its own row before
+// the loop.
 //
 //===----------------------------------------------------------------------===//
 

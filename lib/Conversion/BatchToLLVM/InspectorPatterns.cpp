@@ -372,8 +372,8 @@ static Value readDepth(OpBuilder &builder, Location loc, Value context,
   Value depth = mask(shifted, kHandleDepthMask);
   if (!hasWaits)
     return depth;
-  // The result of a task that has run counts as an input, unless a ghost has
-  // raised the depth in the handle.
+  // If a task has run, its result counts as an input, unless a ghost has raised
+  // the depth in the handle.
   Value hasRun = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::ult, mask(handle, 0xffffffff),
       cb.loadField(ContextField::flushedTasks));

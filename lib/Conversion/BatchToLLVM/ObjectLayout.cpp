@@ -120,7 +120,7 @@ void ObjectLayout::assignRecordCells() {
   }
 }
 
-/// Returns true if both handles are the same row of a source for all inputs.
+/// Returns true if both handles always refer to the same row of a source.
 static bool areSameConstantRow(Value a, Value b) {
   auto rowA = a.getDefiningOp<RowOp>(), rowB = b.getDefiningOp<RowOp>();
   APInt indexA, indexB;
@@ -223,8 +223,8 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
                         << " cannot be an argument or result of the entry";
 }
 
-/// Returns the source lines of the model that a kernel computes, by file, in
-/// ascending order.
+/// Returns the lines of the model that a kernel computes: for each file, the
+/// line numbers in ascending order.
 static json::Object describeLines(KernelOp kernel) {
   std::map<std::string, std::set<int64_t>> lines;
   auto add = [&](Location loc) {

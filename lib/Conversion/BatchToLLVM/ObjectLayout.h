@@ -27,8 +27,8 @@ public:
   int64_t getKernel(StringAttr name) const { return kernels.lookup(name); }
   int64_t getTable(StringAttr name) const { return tables.lookup(name); }
   int64_t getSource(StringAttr name) const { return sources.lookup(name); }
-  /// Returns the number of the source with rows of type `row` of `parameter`,
-  /// or 0 if there is none.
+  /// Returns the number of the source that provides `parameter` as rows of type
+  /// `row`, or 0 if there is none.
   int64_t getSource(int64_t parameter, Type row) const;
   /// Returns the first memo of a traversed function, or -1 for any other
   /// function.
@@ -43,25 +43,25 @@ public:
       llvm::for_each(entry.second.ops, visit);
   }
   /// For each operand of a kernel, returns the number of the cell that contains
-  /// the operand in a record. Cells are counted from 1. Operands are the
-  /// arguments except parameters. Operands that are equal in every record share
-  /// a cell.
+  /// the operand in a record. Cells are counted from 1. All arguments except
+  /// parameters are operands. Operands that are equal in every record share a
+  /// cell.
   ArrayRef<int64_t> getRecordCells(KernelOp kernel) const {
     return recordCells.find(kernel)->second;
   }
   /// Returns true if all records of a kernel would be equal, so one record is
-  /// enough for a run. Such records read only parameters and the same rows of
-  /// sources, at constant positions.
+  /// enough for a run. Such records read only parameters and rows at equal
+  /// constant positions of sources.
   bool isConstant(KernelOp kernel) const {
     return constantKernels.contains(kernel);
   }
   /// Returns true if the inspector waits for tensors.
   bool hasWaits() const { return waits; }
-  /// Returns true if rows that no batch.keep names are reused.
+  /// Returns true if rows are reused unless a batch.keep lists them.
   bool hasTransientTables() const { return transientTables; }
-  /// Returns the number, counted from 1, of a loop or recursion whose rounds
-  /// are counted. Loops and recursions with the same location have the same
-  /// number.
+  /// Returns the number of a loop or recursion whose rounds are counted.
+  /// Numbers start at 1. Loops and recursions with the same location have the
+  /// same number.
   int64_t numberCounted(Operation *op);
   /// Returns the size in bytes of a result in unbatched code, where it has the
   /// layout of its table.
@@ -105,7 +105,7 @@ private:
                               func::FuncOp entry) const;
   void describeRows(llvm::json::Object &object) const;
 
-  /// Mutable because reading ops of a module is not const in MLIR.
+  /// Mutable because MLIR has no const access to the ops of a module.
   mutable ModuleOp module;
   rec::VariantNumbering variants;
   DenseMap<StringAttr, int64_t> kernels, tables, tableRowBytes, sources, memos;

@@ -28,9 +28,9 @@ LogicalResult checkInspectorPatterns(func::FuncOp function,
 
 /// Lowers the batch.concurrent ops of `function`, and the loops of `function`
 /// with kConcurrentAttr. All other ops must already be lowered. Each of these
-/// ops becomes a call to the runtime, with a function that runs a region or a
-/// round. With `keepsRows`, the runtime can find the rows of results while some
-/// branches wait.
+/// ops becomes a call to the runtime. The call passes a function that runs a
+/// region or a round. With `keepsRows`, the runtime can find the rows of
+/// results while some branches wait.
 void lowerConcurrent(func::FuncOp function, bool keepsRows);
 
 /// Lowers the batch.keep ops of `function`. All other ops must already be
@@ -38,9 +38,9 @@ void lowerConcurrent(func::FuncOp function, bool keepsRows);
 /// rows listed by these ops.
 void lowerKeepOps(FunctionOpInterface function);
 
-/// Links the BatchFrame in `frame`, which is on the stack, as the innermost
-/// frame. It begins at cell `place` and has `rows` rows that are not set yet.
-/// Returns the address of the outer frame.
+/// Links the BatchFrame in `frame` as the innermost frame. `frame` is on the
+/// stack. The BatchFrame begins at cell `place` and has `rows` rows that are
+/// not set yet. Returns the address of the outer frame.
 Value enterFrame(OpBuilder &builder, Location loc, Value context, Value frame,
                  int64_t place, int64_t rows);
 /// Unlinks the innermost frame, given the next outer frame.

@@ -25,8 +25,8 @@ public:
   explicit Counter(const DenseSet<Operation *> &constants)
       : constants(constants) {}
 
-  /// Counts the maximum number of objects that one run of `block` adds, by
-  /// kind. Returns false if a call may add other objects.
+  /// Adds to `most`, for each kind, the maximum number of objects that one run
+  /// of `block` adds. Returns false if a call may add other objects.
   bool count(Block &block, bool inLoop, llvm::MapVector<Kind, int64_t> &most);
 
   llvm::MapVector<Kind, SmallVector<Operation *>> adders;
@@ -89,7 +89,7 @@ Reservation batch::reserve(TraverseOp traverse,
     for (Block &block : function.getBody())
       if (!counter.count(block, /*inLoop=*/false, most))
         return {};
-    // Every function may visit the same node.
+    // All functions may visit the same node, so add up their maximums.
     for (auto [kind, number] : most)
       sum[kind] += number;
   }

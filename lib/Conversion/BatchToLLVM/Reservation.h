@@ -23,10 +23,10 @@ struct Reservation {
   SmallVector<Operation *> ops;
 };
 
-/// Returns the maximum numbers of objects that `traverse` adds per node outside
-/// loops, or an empty reservation if its functions call other functions. Omits
-/// kinds of objects that its functions also add in loops, because the required
-/// space is unknown. Kernels of `constants` have one record each.
+/// Returns the maximum numbers of objects that `traverse` adds per node, or an
+/// empty reservation if its functions call other functions. Omits kinds of
+/// objects that the functions add in loops, because the required space is
+/// unknown. Kernels of `constants` have one record each.
 Reservation reserve(TraverseOp traverse,
                     const DenseSet<Operation *> &constants);
 

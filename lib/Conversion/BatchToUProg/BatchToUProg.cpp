@@ -114,7 +114,7 @@ static LogicalResult checkKernel(RecordOp record, RecordedKernel recorded) {
   return success();
 }
 
-/// Returns the kernels whose tasks are recorded, in module order.
+/// Returns, in module order, the kernels whose tasks are recorded.
 static FailureOr<SmallVector<RecordedKernel>>
 findRecordedKernels(ModuleOp module, const uprog::OperatorMap &operators) {
   llvm::StringMap<RecordOp> records;
@@ -134,9 +134,9 @@ findRecordedKernels(ModuleOp module, const uprog::OperatorMap &operators) {
   return kernels;
 }
 
-/// Creates the program that runs a plan: a loop over its steps that runs the
-/// operator of each step's kernel, with a barrier after each step that needs
-/// one.
+/// Creates the program that runs a plan. It loops over the steps of the plan,
+/// runs the operator of each step's kernel, and has a barrier after each step
+/// that needs one.
 static void makeProgram(func::FuncOp entry, ArrayRef<RecordedKernel> kernels) {
   auto module = entry->getParentOfType<ModuleOp>();
   Location loc = entry.getLoc();

@@ -8,9 +8,9 @@
 // A kernel may compute the size of a slice, such as the first `t` rows of a
 // cache. Tensors that are computed from the slice have the same extent and
 // remain in the kernel. Each such tensor becomes a tensor with the maximum
-// number of rows, of which the rows from `t` on are unused. Reductions skip
-// these rows, and code generators end the loops of reductions before them. A
-// read of such a row is out of range, and an insert of the tensor omits these
+// number of rows, and its rows from `t` on are unused. Reductions skip these
+// rows, and code generators end the loops of reductions before them. A read of
+// an unused row is out of range, and an insert of the tensor omits the unused
 // rows. The size is checked like an index.
 //
 //===----------------------------------------------------------------------===//

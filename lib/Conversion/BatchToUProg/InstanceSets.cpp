@@ -95,7 +95,7 @@ static bool isShared(Operation *op) {
              uprog::BatchOp, uprog::CopyOp, uprog::BarrierOp>(op);
 }
 
-/// Returns true if an instance runs `op` and all ops nested in it by itself.
+/// Returns true if an instance runs `op` by itself, including all nested ops.
 bool ProgramWidener::isOwn(Operation *op) const {
   return !op->walk([](Operation *inner) {
               return isShared(inner) ? WalkResult::interrupt()
@@ -107,7 +107,7 @@ bool ProgramWidener::isOwn(Operation *op) const {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Returns the cells that contain `value` of each member. Creates them at the
+/// Returns the cells that store `value` for each member. Creates them at the
 /// start of the program when they are first needed.
 Value ProgramWidener::makeCells(Value value) {
   Value &known = cells[value];
@@ -267,8 +267,8 @@ Value ProgramWidener::makeList(Location loc) {
       kSetCapacity);
 }
 
-/// Stores the members of a set for which a predicate holds in `list`, or in a
-/// new list if `list` is null.
+/// Selects the members of a set for which a predicate holds. Stores them in
+/// `list`, or in a new list if `list` is null.
 InstanceSet ProgramWidener::filter(Location loc, const InstanceSet &set,
                                    Value list, function_ref<Value()> holds) {
   endEach();

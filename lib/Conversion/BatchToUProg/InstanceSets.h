@@ -23,14 +23,15 @@ uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc, StringRef name,
 /// Makes a kernel read the rows of different tasks at separate addresses.
 void readByAddress(KernelOp kernel);
 
-/// Creates a program for a set of instances from `program`, which runs one
-/// instance, and inserts it next to `program`. The arguments of the new program
-/// are the first instance and the number of instances. Each unit computes the
-/// control flow of all instances for itself. A branch runs each path for the
-/// instances that take it, and a loop runs for the instances that have not left
-/// it. The tasks of these instances form a batch. Existing batches, of several
-/// rounds of a loop, run for one instance after another. The new program
-/// contains all barriers that it requires.
+/// Creates a program for a set of instances, based on `program`, which runs one
+/// instance. Inserts the new program next to `program`. The arguments of the
+/// new program are the first instance and the number of instances. Each unit
+/// computes the control flow of all instances for itself. A branch runs each
+/// path for the instances that take it, and a loop runs for the instances that
+/// have not left it. The tasks of these instances form a batch. Batches that
+/// `program` already contains combine several rounds of a loop. They run for
+/// one instance after another. The new program contains all barriers that it
+/// requires.
 uprog::ProgramOp makeSetProgram(uprog::ProgramOp program, const Twine &name);
 
 } // namespace mlir::batch

@@ -19,10 +19,10 @@
 
 namespace mlir::batch {
 
-/// Replaces tensors whose extent the kernel computes with tensors of static
-/// shape. Such tensors are the first t rows of a static tensor, or are computed
-/// from such rows. Emits an error and fails if an op cannot be replaced in this
-/// way.
+/// Replaces tensors of computed extent with tensors of static shape. A tensor
+/// of computed extent consists of the first t rows of a static tensor, or is
+/// computed from such rows. Emits an error and fails if an op cannot be
+/// replaced in this way.
 LogicalResult decomposePrefixes(KernelOp kernel);
 
 /// Attribute of the select that computes the index of a read. If the condition
@@ -38,9 +38,9 @@ Value checkIndex(OpBuilder &builder, Location loc, Value index, Value limit,
 /// generated tensors, with ops that have one.
 void decomposeTensorOps(KernelOp kernel);
 
-/// Replaces reductions in forms that importers produce with reductions that
-/// have a batched form. Handles results that keep the reduced dimensions with
-/// extent one, and reductions over a ragged extent together with other extents.
+/// Rewrites reductions that importers produce, so that they have a batched
+/// form. Handles results that keep the reduced dimensions with extent one, and
+/// reductions over a ragged extent together with other extents.
 void decomposeReductions(KernelOp kernel);
 
 /// Value of a kernel in its batched form. `value` is null for an extent.
@@ -89,8 +89,8 @@ private:
   /// Returns the number of rows as an index: the number of tasks, or the number
   /// of ragged rows of a domain.
   Value getRowCount(BatchedForm form);
-  /// Returns `type` for many tasks. For Rows, the result lacks the ragged
-  /// dimension of the type.
+  /// Returns the type of the batched form of `type`. For Rows, the result lacks
+  /// the ragged dimension of the type.
   static RankedTensorType getBatchedType(Type type, Kind kind);
   /// Returns the dimension of the batched type that corresponds to dimension
   /// `dim` of `type`.
@@ -136,23 +136,24 @@ private:
   void batchPick(Operation *op, Value source, ArrayRef<OpFoldResult> offsets,
                  ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides,
                  const llvm::SmallBitVector &dropped);
-  /// Builds a slice of the rows of tasks at known positions.
+  /// Builds a slice of `source` for all tasks. Its offsets, sizes and strides
+  /// must be constant.
   Value buildView(Location loc, Type type, BatchedValue source,
                   ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
                   ArrayRef<OpFoldResult> strides);
-  /// Returns the extent of a dimension of `source`, in the operator.
+  /// Returns the extent that a dimension of `source` has in the operator.
   OpFoldResult getExtent(Location loc, Value source, int64_t dim);
   /// Returns `index` if it is less than `limit`. Otherwise returns 0, and the
   /// operator reports an error about `what` when it runs.
   Value check(OpBuilder &nested, Location loc, Value index, OpFoldResult limit,
               const Twine &what);
   std::string describe(Operation *op, Value source, int64_t dim);
-  /// Returns the position, among the rows of all tasks, of row `index` of task
-  /// `linalg.index 0` in the ragged domain. Checks the index.
+  /// Checks the index of a row of task `linalg.index 0` in the ragged domain.
+  /// Returns the position of this row among the rows of all tasks.
   Value checkRow(OpBuilder &nested, Location loc, Value index, int64_t domain,
                  const Twine &what);
-  /// Makes the reads in the body of `generic`, which was copied from `op`, read
-  /// rows of batched tensors.
+  /// Makes the reads in the body of `generic` read rows of batched tensors. The
+  /// body was copied from `op`.
   void bindReads(linalg::LinalgOp op, const Loops &loops,
                  linalg::GenericOp generic);
 
@@ -201,7 +202,7 @@ private:
 
   void batchLinalg(linalg::LinalgOp op);
   Loops getLoops(linalg::LinalgOp op);
-  /// Returns the operand for the new loops and its indexing map.
+  /// Returns the operand and its indexing map for the new loops.
   std::pair<Value, AffineMap> getInput(linalg::LinalgOp op, OpOperand &operand,
                                        const Loops &loops);
   Value getInit(linalg::LinalgOp op, OpOperand &operand, const Loops &loops);
@@ -234,8 +235,8 @@ private:
   IRMapping once;
   /// Inserts into rows of operands, each with its operand.
   DenseMap<Operation *, BlockArgument> placed;
-  /// Values that the operator stores before an insert changes the row that
-  /// they depend on.
+  /// Values that the operator must store before an insert, because the insert
+  /// changes the row that they depend on.
   DenseSet<Value> saved;
   /// Repeated values by (value, number of rows).
   DenseMap<std::pair<Value, Value>, Value> repeated;

@@ -103,13 +103,14 @@ void Extents::visitSlice(tensor::ExtractSliceOp slice) {
     setSize(slice, place, cast<Value>(slice.getMixedSizes()[dim]));
     int64_t stride = slice.getStaticStrides()[dim];
     if (source.isDynamicDim(dim)) {
-      // Along a computed extent, a slice covers the whole extent.
+      // If the extent is computed, the slice covers all of it.
       unite(slice, place, {slice.getSource(), dim});
       continue;
     }
     if (ShapedType::isDynamic(stride) || stride < 1)
       continue;
-    // If the position is computed, each row is also checked.
+    // If the offset is dynamic, use 0 for this bound. The generated code also
+    // checks the position of each row.
     int64_t offset = slice.getStaticOffsets()[dim];
     int64_t rest =
         source.getDimSize(dim) - (ShapedType::isDynamic(offset) ? 0 : offset);

@@ -41,7 +41,8 @@ public:
   /// Returns the extent of dimension `dim` of `value`. Returns null if the
   /// extent is static or is the extent of a ragged tensor.
   Extent *find(Value value, unsigned dim);
-  /// Returns the extents of the loops of `op`, with null as in find().
+  /// Returns the extents of the loops of `op`. Null has the same meaning as in
+  /// find().
   SmallVector<Extent *> findLoops(linalg::LinalgOp op);
   /// Returns an op that requires different extents to be equal, or null.
   Operation *getConflict() const { return conflict; }
@@ -69,7 +70,7 @@ private:
   Operation *conflict = nullptr;
 };
 
-/// Returns the dimensions of a tensor that remain in a slice of it, in order.
+/// Returns, in order, the dimensions of a tensor that remain in its slice.
 template <typename SliceOp>
 SmallVector<unsigned> getKeptDims(SliceOp slice) {
   SmallVector<unsigned> kept;

@@ -59,11 +59,11 @@ static void runSets(OpBuilder &builder, Location loc, uprog::ProgramOp program,
                        ValueRange{first, size});
 }
 
-/// Creates the program for a mini-batch. If there is a program for sets,
-/// several instances run in sets. Otherwise, each unit runs the same number of
-/// instances, and all units together run the remaining instances. If the
-/// program for one unit or the program for all units is missing, the other
-/// program runs all instances.
+/// Creates the program for a mini-batch. If there is a program for sets and the
+/// mini-batch has several instances, they run in sets. Otherwise, each unit
+/// runs the same number of instances, and all units together run the remaining
+/// instances. If the program for one unit or the program for all units is
+/// missing, the other program runs all instances.
 static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(entry->getBlock());
@@ -103,8 +103,8 @@ static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   uprog::YieldOp::create(builder, loc);
 }
 
-/// Creates the program for units of a lower level from the program for all
-/// units.
+/// Copies the program for all units to create a program for units of a lower
+/// level.
 static uprog::ProgramOp cloneAtLevel(uprog::ProgramOp program, StringRef name,
                                      uprog::Level level) {
   uprog::ProgramOp copy = program.clone();
@@ -219,7 +219,8 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     const int64_t size = std::min<int64_t>(count, kSetCapacity);
     const UnitSchedule schedule =
         scheduleUnits(allUnits, costs, choices, size, rounds);
-    // Time in which `groups` concurrent groups run `runs` instances or sets.
+    // Returns the time that `groups` concurrent groups take to run `runs`
+    // instances or sets.
     auto getTime = [](double time, int64_t runs, int64_t groups) {
       return time * static_cast<double>(llvm::divideCeil(runs, groups));
     };

@@ -60,8 +60,8 @@ struct batch::RoundGroup {
 };
 
 /// Returns true if a kernel contains a contraction and writes no result in
-/// place. Its results are then slices of tensors with the results of many
-/// rounds.
+/// place. Its results are then slices of tensors that contain the results of
+/// many rounds.
 static bool runsAhead(KernelOp kernel) {
   for (unsigned i = 0; i < kernel.getNumResults(); ++i)
     if (kernel.getResultAttr(i, kInPlaceAttr))
@@ -92,7 +92,7 @@ LoopLayers Replicator::findLayers(LoopLikeOpInterface loop) {
   return LoopLayers(loop, {multiplies, multiplies, isStored});
 }
 
-/// Creates a row for the tensors of a result in all rounds of a group.
+/// Creates a row that stores a result for all rounds of a group.
 Value Replicator::makeGroupRow(OpResult result) {
   auto type = cast<RankedTensorType>(result.getType());
   SmallVector<int64_t> shape = {kAheadRounds};
@@ -177,8 +177,8 @@ LogicalResult Replicator::convertOps(const RoundGroup &group, unsigned layer) {
 }
 
 /// Runs the rounds of a group for a layer. In `carried`, replaces the values
-/// that the layer carries between rounds. Results that later layers read have a
-/// row for each round.
+/// that the layer carries between rounds. A result that is read by a later
+/// layer has a row for each round.
 LogicalResult Replicator::convertLayer(RoundGroup &group, unsigned layer,
                                        MutableArrayRef<Value> carried) {
   const CountedLoop &loop = group.loop;
@@ -247,8 +247,8 @@ static uprog::BranchOp makeBranch(OpBuilder &builder, Location loc,
 
 namespace {
 /// Result that later layers of a wavefront read. The loop over waves carries
-/// the values of the last `count` waves, latest first, in arguments from
-/// `first` on.
+/// its values from the last `count` waves, latest first. The first of these
+/// arguments is number `first`.
 struct DelayedResult {
   OpResult result;
   unsigned layer, first, count;
@@ -275,10 +275,10 @@ static SmallVector<DelayedResult> listDelayed(const RoundGroup &group,
   return delayed;
 }
 
-/// Runs the rounds of a group for all layers except layer 0, each one round
-/// behind the previous layer. A *wave* contains tasks of as many rounds as
-/// there are layers. The tasks of a wave do not depend on each other. A barrier
-/// separates two waves.
+/// Runs the rounds of a group for all layers except layer 0. Each of these
+/// layers is one round behind the one before it. A *wave* contains tasks of as
+/// many rounds as there are layers. The tasks of a wave do not depend on each
+/// other. A barrier separates two waves.
 LogicalResult Replicator::convertWavefront(RoundGroup &group,
                                            MutableArrayRef<Value> carried) {
   const CountedLoop &loop = group.loop;
@@ -303,8 +303,8 @@ LogicalResult Replicator::convertWavefront(RoundGroup &group,
   builder.setInsertionPointToEnd(&block);
   uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
 
-  // The row of a task's result is created before the branch that may run it.
-  // Carried values change after all layers have read them.
+  // The row of a task's result is created before the branch that may run the
+  // task. Carried values change after all layers have read them.
   SmallVector<Value> now(rounds.getRegionIterArgs()), next = now;
   auto getNow = [&](unsigned index) { return now[index]; };
   SmallVector<Value> placed;

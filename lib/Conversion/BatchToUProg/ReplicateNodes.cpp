@@ -95,8 +95,8 @@ LogicalResult NodeConverter::convert(rec::ConstructOp construct) {
   return success();
 }
 
-/// Returns true if only kernels and control flow of the same node read a value,
-/// and neither other nodes nor the host reads it.
+/// Returns true if a value is read only by kernels and control flow of its
+/// node, and not by other nodes or the host.
 static bool isTemporary(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
     return isa<InvokeOp, tensor::ExtractOp>(user);
@@ -126,8 +126,8 @@ Value NodeConverter::makeRow(Location loc, const Twine &name, Type type) {
 }
 
 /// Returns true if a tensor is in a buffer that may be overwritten after the
-/// round that computes the node. A loop creates such a tensor, or the recursion
-/// takes it as an argument.
+/// round that computes the node. Such a tensor is created by a loop, or is an
+/// argument of the recursion.
 bool NodeConverter::isInBuffer(Value tensor) const {
   return llvm::any_of(flow->getOrigins(tensor), [&](Value origin) {
     if (auto argument = dyn_cast<BlockArgument>(origin))
@@ -137,8 +137,8 @@ bool NodeConverter::isInBuffer(Value tensor) const {
   });
 }
 
-/// Returns the value of an operand that other nodes or the host read after the
-/// round that computes the node. Copies a tensor if its buffer may be
+/// Returns the value of an operand that is used after the round of the current
+/// node, by other nodes or the host. Copies a tensor if its buffer may be
 /// overwritten.
 Value NodeConverter::saveValue(OpOperand &operand) {
   Value value = rest.getValue(operand);
@@ -242,8 +242,8 @@ LogicalResult NodeConverter::convertNode(func::FuncOp function,
   return success();
 }
 
-/// Converts a call to a recursive function to a loop over the nodes up to the
-/// node that the call takes. No two functions of the recursion take nodes of
+/// Converts a call to a recursive function. It becomes a loop over all nodes up
+/// to the argument of the call. No two functions of the recursion take nodes of
 /// the same type.
 LogicalResult NodeConverter::convertRecursion(func::CallOp call) {
   OpBuilder &builder = rest.builder;

@@ -15,14 +15,14 @@
 
 namespace mlir::batch {
 
-/// Converts the ops of an instance on values of algebraic data types. A match
-/// becomes a branch. A recursion becomes a loop over the nodes of the instance,
-/// children first. The loop stores the results of each node. A recursive call
-/// becomes a read of the results stored for the node that is its argument.
-/// Tensor results are in rows that belong to the node.
+/// Converts the ops of an instance that handle values of algebraic data types.
+/// A match becomes a branch. A recursion becomes a loop over the nodes of the
+/// instance, children first. The loop stores the results of each node. A
+/// recursive call becomes a read of the results stored for the node that is its
+/// argument. Tensor results are in rows that belong to the node.
 class NodeConverter {
 public:
-  /// Interface to the converter of the rest of a program.
+  /// Interface to the converter of all other ops of a program.
   struct Rest {
     OpBuilder &builder;
     IRMapping &mapping;

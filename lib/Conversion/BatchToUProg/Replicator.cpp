@@ -64,15 +64,15 @@ void Replicator::mapArguments(Value instance) {
   }
 }
 
-/// Returns the value in the program for an operand of control flow or of a
-/// kernel.
+/// Returns the value in the program that represents an operand of control flow
+/// or of a kernel.
 Value Replicator::getValue(OpOperand &operand) {
   Value value = operand.get();
   Location loc = operand.getOwner()->getLoc();
   std::optional<int64_t> parameter = sharedness.getParameter(value);
   Value found = mapping.lookupOrNull(value);
   if (!found && parameter) {
-    // Where other values may occur, a parameter is passed as a row.
+    // Where values other than the parameter may occur, pass it as a row.
     SourceOp source = getOrCreateSource(
         module, symbols, cast<RankedTensorType>(value.getType()), *parameter);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -165,7 +165,7 @@ LogicalResult Replicator::convert(tensor::ExtractOp extract) {
   return success();
 }
 
-/// Converts a view of a row of a parameter, which is read in place.
+/// Converts a view of a row of a parameter. The row is read in place.
 LogicalResult Replicator::convert(tensor::ExtractSliceOp slice) {
   auto parameter = sharedness.getParameter(slice.getSource());
   if (!parameter || !isRowView(slice))
@@ -268,7 +268,7 @@ LogicalResult Replicator::convert(scf::WhileOp loop) {
   if (failed(convertRegion(loop.getBefore(), converted.getBefore())) ||
       failed(convertRegion(loop.getAfter(), converted.getBody())))
     return failure();
-  // Limit the number of rounds, which nothing else bounds.
+  // Limit the number of rounds, because nothing else bounds it.
   auto condition =
       cast<uprog::ConditionOp>(converted.getBefore().front().back());
   OpBuilder::InsertionGuard guard(builder);

@@ -33,7 +33,7 @@ struct CountedLoop {
   }
 };
 
-/// Result of a task, and the row with the tensors of all rounds of a group.
+/// Result of a task, and the row that stores it for all rounds of a group.
 using StoredResult = std::pair<Value, Value>;
 
 struct RoundGroup;
@@ -41,8 +41,8 @@ struct RoundGroup;
 /// Returns a name for the buffer of a kernel's result.
 std::string nameResult(OpResult result);
 
-/// Builds the program that runs one instance of an entry: its control flow,
-/// with a uprog.site for each task.
+/// Builds the program that runs one instance of an entry. The program contains
+/// the control flow of the entry, and a uprog.site for each task.
 class Replicator {
 public:
   explicit Replicator(func::FuncOp entry);

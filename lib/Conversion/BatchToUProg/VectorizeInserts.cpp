@@ -14,12 +14,13 @@
 // If the slice covers all columns, each row is either inside or outside of it,
 // so whole rows are written as vectors.
 //
-// If the kernel's result is an argument with slices inserted, and nothing reads
-// the old elements afterwards, each insert becomes a `uprog.insert`. It does
-// not copy the argument, because the result may be written into the argument's
-// row. Readers of the old row run before the insert. Code after the insert may
-// read a view, or another value that stages compute from the row at each read.
-// The operator then stores this value before the row changes.
+// The kernel's result may be an argument with inserted slices. If nothing reads
+// the old elements afterwards, each insert becomes a `uprog.insert`. This op
+// does not copy the argument, because the result may be written into the
+// argument's row. Readers of the old row run before the insert. Code after the
+// insert may read a view of the row, or another value that stages recompute
+// from the row at each read. The operator then stores this value before the row
+// changes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,8 +43,8 @@ struct Along {
 };
 } // namespace
 
-/// Returns the position of an element whose distance from the first element of
-/// the slice is `distance`, modulo 2^64.
+/// Returns the position of an element. `distance` is its distance from the
+/// first element of the slice, modulo 2^64.
 static Along findAlong(OpBuilder &nested, Location loc, Value distance,
                        int64_t count, int64_t step) {
   auto constant = [&](int64_t value) -> Value {

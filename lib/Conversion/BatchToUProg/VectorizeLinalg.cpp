@@ -86,9 +86,9 @@ KernelBatcher::Captured KernelBatcher::getCaptured(linalg::LinalgOp op) {
 // Contractions and copies
 //===----------------------------------------------------------------------===//
 
-/// Builds a contraction as the named operation with these loops. All operands
-/// have one element type. Returns null if there is no such operation. A matrix
-/// that is stored as [out, in] is read transposed in place.
+/// Builds a contraction as the named operation that has these loops. All
+/// operands have the same element type. Returns null if there is no such
+/// operation. A matrix that is stored as [out, in] is read transposed in place.
 static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
                                         ValueRange inputs, Value init,
                                         ArrayRef<AffineMap> maps,

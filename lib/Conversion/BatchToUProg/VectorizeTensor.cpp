@@ -38,8 +38,8 @@ LogicalResult KernelBatcher::batchTensorOp(Operation *op) {
   return result;
 }
 
-/// Emits an error at `op` if no lowering exists for `made`, an op of its
-/// batched form, or for an op inside `made`.
+/// Emits an error at `op` if `made`, or an op inside it, cannot be lowered.
+/// `made` is an op of the batched form of `op`.
 static LogicalResult checkBatchedForm(Operation *op, Operation *made) {
   WalkResult result = made->walk([&](Operation *nested) {
     if (isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,

@@ -120,7 +120,7 @@ Value FloatCode::toOdd(Value wide) {
   Type single = as(wide, builder.getF32Type());
   Value nearest = arith::TruncFOp::create(builder, loc, single, wide);
   Value back = extend(nearest, builder.getF64Type());
-  // Move numbers that were rounded away from zero one step towards zero.
+  // If rounding moved a number away from zero, move it one step back.
   Value isLarger =
       arith::CmpFOp::create(builder, loc, CmpFPredicate::OGT,
                             math::AbsFOp::create(builder, loc, back),

@@ -50,9 +50,9 @@ static int64_t getWord(int64_t index, int64_t width) {
   return llvm::SignExtend64(word, width);
 }
 
-/// Returns three words, starting at bit `place`, of the number that getWord()
-/// splits. `choices` is a power of two that is greater than the index of the
-/// word with that bit.
+/// Returns three words of the number that getWord() splits. The first word
+/// begins at bit `place`. `choices` is a power of two that is greater than the
+/// index of the word with this bit.
 static SmallVector<Value> selectWords(Code &code, Value place,
                                       int64_t choices) {
   int64_t width = code.format.width;
@@ -144,8 +144,8 @@ static Value roundToMantissa(Code &code, Value word) {
                      code.lowBits(code.shiftRight(word, left - 1), 1));
 }
 
-/// Returns the bits of a number from 1/2 to 1 with this mantissa, times
-/// 2^exponent.
+/// Returns the bits of m * 2^exponent, where m is the number from 1/2 to 1 that
+/// has this mantissa.
 static Value makeBits(Code &code, Value mantissa, Value exponent) {
   const Format &format = code.format;
   return code.addInt(mantissa,
@@ -183,8 +183,8 @@ static Words multiplyByQuarterPi(Code &code, Words a) {
   return addLow(code, product, multiply(code, a.low, high).high);
 }
 
-/// Reduces a number, not a vector, given its bits x. Computes only with
-/// integers, so a function with this code uses no vector registers.
+/// Reduces a single number, whose bits are x. Computes only with integers, so a
+/// function with this code uses no vector registers.
 static LargeAngle reduceLarge(Code &code, Value x) {
   const Format &format = code.format;
   int64_t width = format.width;
@@ -457,8 +457,8 @@ Angle expansion::reduceAngleToPair(Code &code, Value x,
                                    const PairTerms &terms) {
   Value n, first;
   Angle angle = reduceNear(code, x, terms.halfPi, n, first);
-  // Of the steps with the first two terms, only the second difference rounds,
-  // and its error is a floating-point number. The error of 0 is 0.
+  // Of the subtractions of the first two terms, only the second one rounds, and
+  // its error is a floating-point number. The error of 0 is 0.
   Value error =
       code.fma(n, code.real(terms.halfPi[1]), code.sub(angle.rest, first));
   angle.excess = code.fma(n, code.real(terms.halfPi[2]), error);

@@ -101,9 +101,9 @@ struct ExpandClampf : OpRewritePattern<math::ClampFOp> {
   }
 };
 
-/// Returns `exponent` if it is the constant 0, 1 or 2 in all lanes, or none.
-/// These powers need no logarithm. Non-constant exponents of 0, 1 or 2 give
-/// bit-identical results.
+/// Returns 0, 1 or 2 if `exponent` is this constant in all lanes, and
+/// std::nullopt otherwise. These powers need no logarithm. Non-constant
+/// exponents of 0, 1 or 2 give bit-identical results.
 std::optional<int> getSmallExponent(Value exponent) {
   APFloat real(0.0);
   APInt integer;
@@ -218,8 +218,8 @@ Value buildIsNormal(OpBuilder &b, Location loc, Value magnitude, Value smallest,
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Returns true for ops that are worth replacing with calls to one function
-/// that contains the op.
+/// Returns true if `op` is worth replacing with a call to a shared function
+/// that contains it.
 bool isShared(Operation *op) {
   if (isa<math::PowFOp, math::FPowIOp>(op) &&
       getSmallExponent(op->getOperand(1)))

@@ -22,9 +22,9 @@ Value buildTanh(Code &code, Value x);
 /// Returns exp(x.high + x.low), even if the high number is infinite and the low
 /// number is NaN.
 Value buildExp(Code &code, Pair x);
-/// Returns exp(x.high + x.low) times `factor`, which is at most 2, for sums
-/// between Format::expRange[0] - 15 and 1. Only the product is rounded to a
-/// subnormal number.
+/// Returns exp(x.high + x.low) * factor. `factor` must be at most 2. The sum
+/// must be between Format::expRange[0] - 15 and 1. Only the product is rounded
+/// to a subnormal number.
 Value buildScaledExp(Code &code, Pair x, Value factor);
 
 // Logarithms.cpp
@@ -43,7 +43,7 @@ Pair buildLongLog(Code &code, Value x);
 // Powers.cpp
 Value buildCbrt(Code &code, Value x);
 Value buildPowf(Code &code, Value x, Value y);
-/// Returns x to the power of an integer of any width, or of type index.
+/// Returns x to the power of an index or an integer of any width.
 Value buildFpowi(Code &code, Value x, Value exponent);
 /// Computes powers of integers of any width, in a loop over the exponent's
 /// bits.

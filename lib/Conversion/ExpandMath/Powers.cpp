@@ -162,8 +162,8 @@ static Value powerBySquares(Integers &code, Value base, Value exponent) {
   return loop.getResult(0);
 }
 
-/// Negative powers of 1 and -1 are 1 or -1, and negative powers of other
-/// numbers are 0, including those of 0, which are undefined.
+/// Negative powers of 1 and -1 are 1 or -1. Negative powers of other numbers
+/// are 0. This includes the negative powers of 0, which are undefined.
 Value expansion::buildIpowi(OpBuilder &builder, Location loc, Value base,
                             Value exponent) {
   using Predicate = arith::CmpIPredicate;

@@ -73,8 +73,8 @@ struct ConvertConstruct : OpConversionPattern<rec::ConstructOp>,
   }
 };
 
-/// Lowers a match to a switch over the variant of a node, or to no switch if
-/// there is only one variant.
+/// Lowers a match to a switch over the variant of a node. If there is only one
+/// variant, omits the switch.
 struct ConvertMatch : OpConversionPattern<rec::MatchOp>,
                       private RecPatternBase {
   ConvertMatch(const TypeConverter &converter, MLIRContext *context,

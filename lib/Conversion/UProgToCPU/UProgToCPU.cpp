@@ -120,7 +120,7 @@ private:
 } // namespace
 
 /// Returns true if the code of an operator takes the address of a
-/// BatchIndexError, its eleventh argument.
+/// BatchIndexError as its eleventh argument.
 static bool checksIndices(func::FuncOp kernel) {
   return kernel.getNumArguments() > 10;
 }
@@ -360,7 +360,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   auto function =
       func::FuncOp::create(b, op.getSymName(), b.getFunctionType(types, {}));
   program.function = function;
-  // A program that other programs run is not the executor.
+  // If other programs run this program, it is not the executor.
   if (isRunByPrograms(op))
     makeInternal(function);
   else
@@ -410,8 +410,9 @@ static void outlineCase(WorkerProgram &program, Region &region,
   yield->setOperands(call.getResults());
 }
 
-/// Outlines each case of a machine's loop into a function. LLVM compile time
-/// grows with the square of the code in a loop, and this loop runs all blocks.
+/// Outlines each case of a machine's loop into a function. LLVM's compile time
+/// grows with the square of a loop's code size, and this loop contains all
+/// blocks.
 static void outlineCases(WorkerProgram &program) {
   program.function.walk<WalkOrder::PreOrder>([&](scf::IndexSwitchOp branch) {
     for (auto [number, region] :
@@ -492,7 +493,7 @@ class ConvertUProgToCPUPass
                   converter, program, patterns);
             })))
       return failure();
-    // Loops over scalars run no batches, which would check for cancellation.
+    // Batches check for cancellation, but loops over scalars run no batches.
     if (program.isBlockLevel)
       program.function.walk(
           [&](scf::ForOp loop) { endLoopIfCancelled(loop, program.function); });

@@ -45,9 +45,8 @@ static bool isNumber(Type type) {
   return type.isF32() || type.isF64() || isa<IntegerType, IndexType>(type);
 }
 
-/// Returns the elements of a kernel's result `index`, as arguments of the
-/// kernel and constants, if the kernel only collects them. Returns std::nullopt
-/// if the kernel does more.
+/// Returns the elements of result `index` if the kernel only collects arguments
+/// and constants in this result. Otherwise, returns std::nullopt.
 static std::optional<SmallVector<Value>> findElements(KernelOp kernel,
                                                       unsigned index) {
   Block &body = kernel.getBody().front();
@@ -433,7 +432,7 @@ void VectorEmitter::convert(uprog::NextRoundOp op) {
                   .getResult());
 }
 
-/// Records the elements of the rows of a task's results.
+/// Records the elements in the result rows of a task.
 void VectorEmitter::collect(uprog::SiteOp site) {
   KernelOp kernel = lookupKernel(site);
   DenseMap<Value, Value> inputs;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The code of an instance that computes only with numbers runs for several
+// If the code of an instance computes only with numbers, it runs for several
 // instances at once, each in its own vector lane. A loop runs until it has
 // ended for all instances, and a path of a branch runs if any instance takes
 // it. Instances that have left the loop, or that take another path, keep their
@@ -21,8 +21,8 @@
 namespace mlir::batch {
 
 /// Returns the number of instances that run together in vectors of `vectorBits`
-/// bits. Returns 0 unless the program has block level and contains only loops
-/// over numbers.
+/// bits. Returns 0 unless the program has block level, contains a loop, and
+/// computes only with numbers.
 int64_t countSideBySide(uprog::ProgramOp program, int64_t vectorBits);
 
 /// Returns the name of the function that makeVectorInstances() creates from a
@@ -33,8 +33,8 @@ inline std::string getVectorsName(StringRef program) {
 
 /// Adds a function that takes (context, worker, workers, first, count) and runs
 /// the `width` instances starting at `first`, out of `count`. If they run more
-/// rounds than allowed, it runs each instance by itself instead, with the
-/// function that has the program's name. `program` must not be lowered yet.
+/// rounds than allowed, the function that has the program's name runs each of
+/// them by itself instead. `program` must not be lowered yet.
 func::FuncOp makeVectorInstances(uprog::ProgramOp program, int64_t width,
                                  const InstanceTables &tables);
 
@@ -42,9 +42,9 @@ func::FuncOp makeVectorInstances(uprog::ProgramOp program, int64_t width,
 /// `function` takes (context, worker, …).
 void endLoopIfCancelled(scf::ForOp loop, func::FuncOp function);
 
-/// Makes divisions divide by 1 once an instance of `unit`, a single unit, has
-/// run more rounds than allowed. The loops of the instance then end early, so
-/// their values might be invalid divisors.
+/// Makes divisions divide by 1 once an instance of `unit` has run more rounds
+/// than allowed. The loops of the instance then end early, so their values
+/// might be invalid divisors. `unit` must be a single unit.
 void guardDivisions(func::FuncOp function, const InstanceUnit &unit);
 
 } // namespace mlir::batch

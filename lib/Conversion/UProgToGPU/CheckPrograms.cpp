@@ -67,8 +67,8 @@ LogicalResult uprog::checkKernelProgram(ProgramOp program,
     return program.emitError(
         "this program calls functions on the host stack, which GPU blocks do "
         "not have; compile with --strategy=lockstep");
-  // A program of a level other than `device` finds the memory of its instance
-  // in the task for which it runs.
+  // A program below level `device` finds the memory of its instance in the task
+  // for which it runs.
   if (batch::runsInstances(program) && !batch::isRunByPrograms(program) &&
       program.getLevel() != Level::Device)
     return program.emitError("this ")

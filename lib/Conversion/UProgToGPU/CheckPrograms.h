@@ -18,8 +18,8 @@ ProgramOp findCallee(RefOp ref);
 /// Returns the code of the operator that `run` runs, or null.
 CodeAttr getCode(RunOp run);
 
-/// Emits an error and fails if a persistent kernel with the functions of
-/// `device` cannot run a program.
+/// Emits an error and fails if `program` cannot run in a persistent kernel with
+/// the functions of `device`.
 LogicalResult checkKernelProgram(ProgramOp program, gpu::GPUModuleOp device);
 /// Emits an error and fails at a function that fills shared memory for clusters
 /// if there are no clusters.

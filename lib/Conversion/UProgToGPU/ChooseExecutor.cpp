@@ -91,8 +91,8 @@ struct ChooseExecutorPass
     findLevels(programs);
     std::string why = "as specified by option 'executor'";
     Level group = given.value_or(Level::Device);
-    // If the option is not given, the size that the module specifies remains. A
-    // size of 0 means that neither the option nor the module specifies a size.
+    // If the option is not given, use the size in the module. A size of 0 means
+    // that neither of them specifies a size.
     int64_t clusterBlocks = clusterSize;
     auto known = module->getAttrOfType<IntegerAttr>(kClusterSizeAttr);
     if (known && clusterBlocks == 0)
@@ -204,9 +204,9 @@ std::string ChooseExecutorPass::describeSteps() {
                        name, longest / 1000);
 }
 
-/// Estimates the cycles that one step of each kernel takes, plus the host's
-/// work on the plans. Each group of `units` blocks has a plan, and each of
-/// `instances` instances has a task in each step.
+/// Estimates the cycles for one step of each kernel, plus the host's work on
+/// the plans. Each group of `units` blocks has a plan, and each of `instances`
+/// instances has a task in each step.
 int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
                                          ArrayRef<OperatorOp> operators,
                                          BlockMemory::Plans plans) {

@@ -14,10 +14,10 @@
 
 namespace mlir::uprog {
 
-/// Adds a barrier of all blocks of a launch to `module`: the function
+/// Adds to `module` a barrier of all blocks of a launch: the function
 /// f(control, blocks: i32, step: i32, watchdog: i64). After the barrier, all
-/// threads see everything that a thread of any block wrote before it. Blocks
-/// read the clock while they wait if the vendor's chips have one. `control`
+/// threads see everything that a thread of any block wrote before it. If the
+/// vendor's chips have a clock, blocks read it while they wait. `control`
 /// points to the BatchDeviceControl of ABI.h.
 func::FuncOp addDeviceBarrier(gpu::GPUModuleOp module,
                               const batch::VendorFacts &vendor);

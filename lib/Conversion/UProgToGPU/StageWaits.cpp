@@ -67,7 +67,7 @@ void uprog::emitClusterBarrier(ImplicitLocOpBuilder &b) {
 static void makeWait(func::FuncOp stage, Level group, func::FuncOp barrier) {
   AwaitRowsOp await;
   stage.walk([&](AwaitRowsOp op) { await = op; });
-  if (!await) // the stage already waits, for another program
+  if (!await) // a wait was already added for another program
     return;
   ImplicitLocOpBuilder b(await.getLoc(), await);
   SmallVector<Type> types = {b.getI1Type()};

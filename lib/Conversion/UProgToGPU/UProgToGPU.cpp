@@ -57,7 +57,7 @@ struct Kernel {
   DenseMap<Operation *, Value> stepNumbers{};
   /// Loops that run tasks of another program, with the level of that program.
   DenseMap<Operation *, Level> taskLoops{};
-  /// Returns the level of the blocks that run the task of an op together.
+  /// Returns the level of the blocks that together run the task of an op.
   std::optional<Level> findTaskLevel(Operation *op) const {
     while ((op = op->getParentOp()))
       if (auto loop = taskLoops.find(op); loop != taskLoops.end())
@@ -86,7 +86,7 @@ struct Kernel {
   /// Groups by level. There are clusters only if something runs on them.
   std::map<Level, BlockGroup> groups{};
 
-  /// Returns the block's position in the group that runs a program of the host.
+  /// Returns the block's position in the group that runs the host's program.
   const BlockGroup &getGroup() const { return groups.at(shape.group); }
 };
 
@@ -263,8 +263,8 @@ static Value findStepNumber(Operation *op) {
   return {};
 }
 
-/// Returns the additional arguments of the function of a stage that waits: a
-/// wait flag, and the arguments of a barrier of all blocks.
+/// Returns the additional arguments for the function of a stage that waits: a
+/// flag and, if needed, the arguments of a barrier of all blocks.
 SmallVector<Value> KernelEmitter::getWaitArguments(Operation *run) {
   SmallVector<Value> arguments = {
       LLVM::LoadOp::create(b, b.getI1Type(), kernel.pending)};
@@ -313,8 +313,8 @@ void KernelEmitter::copyBody(uprog::ProgramOp program, ValueRange arguments) {
   kernel.instances.tables.addCopies(copies);
 }
 
-/// Runs the tasks of a program. Each of n groups of the program's level in the
-/// current group runs every nth task.
+/// Runs the tasks of a program. If the current group contains n groups of the
+/// program's level, each of them runs every nth task.
 void KernelEmitter::runProgram(uprog::RunOp run, Value tasks) {
   const Level level = run.getProgram().getLevel();
   const bool inCluster = kernel.findLevel(run) == Level::Cluster;

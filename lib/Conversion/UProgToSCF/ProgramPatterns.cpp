@@ -331,7 +331,7 @@ bool batch::isRunByPrograms(uprog::ProgramOp program) {
       program, program->getParentOfType<ModuleOp>());
 }
 
-/// Checks that a program that the host runs takes no argument that only another
+/// Checks that a program run by the host has no arguments that only another
 /// program can pass.
 static LogicalResult checkArguments(uprog::ProgramOp program) {
   if (batch::isRunByPrograms(program))

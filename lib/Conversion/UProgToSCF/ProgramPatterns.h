@@ -53,9 +53,9 @@ protected:
   /// replace its plan and lanes, and `others` replace its other arguments.
   void inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
                   ValueRange others = {});
-  /// Moves the predicate of `compact` for `number`, an i64, to the insertion
-  /// point, and sets the insertion point after it. Returns the result of the
-  /// predicate and the listed value, an i64.
+  /// Moves the predicate of `compact` to the insertion point, and applies it to
+  /// `number`, an i64. Sets the insertion point after the predicate. Returns
+  /// the result of the predicate and the listed value, an i64.
   std::pair<Value, Value> inlinePredicate(uprog::CompactOp compact,
                                           Value number);
 
@@ -63,8 +63,8 @@ protected:
   ImplicitLocOpBuilder b;
 };
 
-/// Lowers an op with a method of `Emitter`. The emitter is created for the op
-/// with the state that all patterns of a program share.
+/// Lowers an op with a method of `Emitter`. The emitter is created for this op.
+/// It takes the state that all patterns of a program share.
 template <class Emitter, class State, class OpTy>
 class ProgramPattern : public OpConversionPattern<OpTy> {
 public:
@@ -87,7 +87,7 @@ private:
   State &state;
 };
 
-/// Adds the patterns of several ops.
+/// Adds a pattern for each of `Ops`.
 template <class Emitter, class... Ops, class State>
 void addProgramPatterns(const TypeConverter &converter, State &state,
                         RewritePatternSet &patterns) {

@@ -19,8 +19,8 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// Moves the regions of a control-flow op to the regions of an scf op, with the
-/// types that the converter specifies.
+/// Moves the regions of a control-flow op to the regions of an scf op, and
+/// converts their types.
 static LogicalResult moveRegions(MutableArrayRef<Region> from,
                                  MutableArrayRef<Region> to,
                                  const TypeConverter &converter,

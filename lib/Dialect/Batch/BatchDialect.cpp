@@ -41,8 +41,8 @@ AsmPrinter &mlir::operator<<(AsmPrinter &printer, batchrt::Policy policy) {
 
 namespace {
 
-/// Materializes constants in the block of the machine that uses them, because
-/// there is no code between blocks.
+/// Materializes constants in the block that uses them, because a machine has no
+/// code between blocks.
 struct BatchFoldInterface : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
 

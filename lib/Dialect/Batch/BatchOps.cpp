@@ -137,7 +137,7 @@ static bool namesRows(ModuleOp module, FlatSymbolRefAttr name,
   });
 }
 
-/// Checks how a step reads argument `index`.
+/// Checks the attribute that specifies how a step reads argument `index`.
 static LogicalResult verifyRead(KernelOp kernel, unsigned index, ReadAttr read,
                                 SymbolTableCollection &symbols) {
   bool isShared = read.getKind() == ReadKind::Shared;
@@ -204,7 +204,8 @@ LogicalResult KernelOp::verifySymbolUses(SymbolTableCollection &symbols) {
 /// Returns the kernel that `op` names. Emits an error if there is none.
 static FailureOr<KernelOp> lookupKernel(Operation *op, FlatSymbolRefAttr name,
                                         SymbolTableCollection &symbols) {
-  // Kernels belong to the module, even those that blocks of a machine invoke.
+  // All kernels belong to the module, even if a block of a machine invokes
+  // them.
   auto kernel =
       symbols.lookupSymbolIn<KernelOp>(op->getParentOfType<ModuleOp>(), name);
   if (!kernel)
@@ -350,8 +351,8 @@ TableLayout TableOp::getOwnLayout() {
                      getLayout().value_or(AffineMap()));
 }
 
-/// Returns the tables in the storage of `table`: its owner, followed by the
-/// tables whose rows follow the rows of the owner.
+/// Returns the tables that share storage with `table`. The owner of the storage
+/// comes first. The rows of the other tables follow its rows.
 static SmallVector<TableOp> getNeighbors(TableOp table) {
   StringRef owner = table.getNextTo().value_or(table.getSymName());
   SmallVector<TableOp> tables;
@@ -419,7 +420,7 @@ ExtractOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Checks the type and the number of indices with which `op` reads a row. If
+/// Checks the type of the row that `op` reads, and the number of indices. If
 /// `vectors` is true, the row may be a vector of dynamic extent.
 static LogicalResult verifyRead(Operation *op, Type type, size_t indices,
                                 bool vectors) {

@@ -21,7 +21,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Attribute of the dialect that ops of any dialect may have.
+/// Attribute of this dialect. Ops of any dialect may have it.
 struct KnownAttribute {
   StringLiteral name;
   bool (*isValid)(Operation *, Attribute);
@@ -197,7 +197,8 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                  << "' is not supported on arguments";
 }
 
-/// Returns the type of the only result named `name`, or null.
+/// Returns the type of the result named `name`. Returns null unless exactly one
+/// result has this name.
 static Type findResult(FunctionOpInterface function, StringAttr name) {
   Type found;
   for (unsigned i = 0; i < function.getNumResults(); ++i) {

@@ -168,7 +168,7 @@ LogicalResult PopOp::verifySymbolUses(SymbolTableCollection &symbols) {
 // Terminators
 //===----------------------------------------------------------------------===//
 
-/// Checks that the blocks that `end` names exist.
+/// Checks that the blocks named by `end` exist.
 static LogicalResult verifyTargets(Operation *end,
                                    SymbolTableCollection &symbols) {
   for (StringAttr target : cast<BlockOp>(end->getParentOp()).getTargets())

@@ -167,8 +167,8 @@ void LengthOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Count, getList(), getResult(), {}});
 }
 
-/// Appends a `Decide` edge for the position, whose value control flow needs,
-/// and an `Element` edge.
+/// Appends a `Decide` edge for the position, because control flow needs its
+/// value. Appends an `Element` edge for the result.
 void ElementOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Decide, getPosition(), {}, {}});
   edges.push_back({ValueFlowEdge::Element, getList(), getResult(), {}});

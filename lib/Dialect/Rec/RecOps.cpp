@@ -158,8 +158,8 @@ LogicalResult ConstructOp::verify() {
   return success();
 }
 
-/// Checks the types of the values of a variant's fields. `describe` starts a
-/// diagnostic about them.
+/// Checks that values have the types of a variant's fields. `describe` starts a
+/// diagnostic about the values.
 static LogicalResult
 verifyFieldValues(VariantOp variant, TypeRange values,
                   function_ref<InFlightDiagnostic()> describe) {
@@ -636,8 +636,8 @@ struct MatchOfConstruct : OpRewritePattern<MatchOp> {
     if (!construct)
       return failure();
     Region *region = match.getCase(construct.getVariant().getLeafReference());
-    // Different types may fit one field: a tensor and a type that represents
-    // it.
+    // The types may differ: a field may have a tensor type, or a type that
+    // represents the tensor.
     if (!region || TypeRange(region->getArgumentTypes()) !=
                        TypeRange(construct.getFields().getTypes()))
       return failure();
@@ -655,7 +655,7 @@ struct MatchOfConstruct : OpRewritePattern<MatchOp> {
   }
 };
 
-/// Drops unused results, and the operands of yields for them.
+/// Drops unused results and the corresponding operands of yields.
 template <typename OpTy>
 struct DropUnusedResults : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;

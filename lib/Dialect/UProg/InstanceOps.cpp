@@ -84,8 +84,8 @@ LogicalResult LoadOp::verify() {
   return success();
 }
 
-/// Returns true if programs represent values of type `type` by values of type
-/// `datum`. Rows represent tensors, and other values represent themselves.
+/// Returns true if `datum` is the type that represents `type` in programs. A
+/// row represents a tensor, and all other types represent themselves.
 static bool isDatumOf(Type datum, Type type) {
   return isa<RankedTensorType>(type) ? isa<RowType>(datum) : datum == type;
 }
@@ -105,7 +105,7 @@ static FailureOr<batch::KernelOp> findKernel(Operation *op,
   return kernel;
 }
 
-/// Checks the operands of a task of a kernel, except parameters.
+/// Checks the operands of a kernel's task, except parameters.
 static LogicalResult verifyInputs(Operation *op, batch::KernelOp kernel,
                                   ValueRange inputs) {
   SmallVector<unsigned> perTask = kernel.getTaskArguments();

@@ -75,7 +75,7 @@ LogicalResult NodeResultsOp::verify() {
   return success();
 }
 
-/// Checks the types of values against the types of the results of a recursion.
+/// Checks that values have the types of a recursion's results.
 static LogicalResult verifyResults(Operation *op, FlatSymbolRefAttr name,
                                    TypeRange types) {
   auto results = SymbolTable::lookupNearestSymbolFrom<NodeResultsOp>(

@@ -92,7 +92,7 @@ LogicalResult InsertOp::verify() {
 // StageOp
 //===----------------------------------------------------------------------===//
 
-/// Checks that a stage reads only operands with the same rows as the stage.
+/// Checks that all operands read by a stage have the same rows as the stage.
 static LogicalResult verifyReads(StageOp stage, OperatorOp op) {
   RowsAttr rows = stage.getRows();
   for (Value read : stage.getReads()) {

@@ -264,7 +264,7 @@ ArrayRef<int64_t> uprog::getGroups(Attribute reduction) {
       .Default([](Attribute) { return ArrayRef<int64_t>(); });
 }
 
-/// Checks `how` against the inner dimensions of the stage of `op`.
+/// Checks `how` against the inner dimensions of the stage that contains `op`.
 static LogicalResult verifyInnerDims(Operation *op, Attribute how) {
   ArrayRef<int64_t> shape = cast<StageOp>(op->getParentOp()).getShape();
   ArrayRef<int64_t> groups = getGroups(how);
@@ -280,8 +280,8 @@ static LogicalResult verifyInnerDims(Operation *op, Attribute how) {
   if (auto packed = dyn_cast<PackedAttr>(how);
       packed && packed.getFirstGroup() + count > packed.getPanels().getGroups())
     return op->emitOpError("selects one of ")
-           << count << " groups of panels from group "
-           << packed.getFirstGroup() << " on, but the panels have "
+           << count << " groups of panels, starting at group "
+           << packed.getFirstGroup() << ", but the number of groups is "
            << packed.getPanels().getGroups();
   if (isa<GatheredAttr>(how) && shape.size() < 2)
     return op->emitOpError("gathers columns, so the stage must have inner "

@@ -394,10 +394,11 @@ ProgramOp RunOp::getProgram() {
 /// divide the runs among themselves.
 static LogicalResult verifyProgramRun(RunOp run, ProgramOp program) {
   if (run.getStep())
-    return run.emitOpError("has a step, but runs a program, which takes none");
+    return run.emitOpError(
+        "has a step, but runs a program, which takes no step");
   if (run.getLevel())
     return run.emitOpError(
-        "has a level, but runs a program, which has its own");
+        "has a level, but runs a program, which has its own level");
   SmallVector<Type> types = {IndexType::get(run.getContext())};
   llvm::append_range(types, run.getInputs().getTypes());
   if (TypeRange(program.getArgumentTypes()) != TypeRange(types))

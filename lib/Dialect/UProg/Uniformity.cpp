@@ -63,7 +63,7 @@ Value Uniformity::findCause(ValueRange values) const {
 
 /// Finds the arguments that are non-uniform regardless of the caller.
 void Uniformity::begin(ProgramOp program) {
-  // The host starts each unit of a lower level on a separate plan.
+  // The host starts each unit of a lower level with its own plan.
   bool hasOwnPlan =
       level > program.getLevel() &&
       llvm::all_of(callers.lookup(program), [&](Operation *caller) {
@@ -81,9 +81,9 @@ void Uniformity::visitCall(ValueRange arguments, ValueRange operands) {
     join(argument, findCause(operand));
 }
 
-/// Returns the cause of a non-uniform value on which control flow depends, or
-/// null if all are uniform. Control flow depends on the operands that the op
-/// and the terminators of its regions do not forward.
+/// Returns the cause of a non-uniform value on which `control` depends, or null
+/// if it depends only on uniform values. Control flow depends on the operands
+/// that the op and the terminators of its regions do not forward.
 Value Uniformity::findControlCause(RegionBranchOpInterface control) const {
   RegionBranchSuccessorMapping forwarded;
   control.getSuccessorOperandInputMapping(forwarded);
@@ -159,7 +159,8 @@ void Uniformity::visit(Operation *op) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-/// Returns the innermost non-uniform control flow around an op, in its program.
+/// Returns the innermost non-uniform control flow around an op. Searches only
+/// the op's program.
 std::optional<Divergence> Uniformity::findOwnDivergence(Operation *op) const {
   while ((op = op->getParentOp()) && !isa<ProgramOp>(op)) {
     if (isa<ReduceOp, CompactOp, EachOp>(op))

@@ -33,11 +33,11 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Target machine, and the properties that passes need.
+/// Target machine, and the properties of the target that passes need.
 struct Target {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::string triple, cpu;
-  bool otherArchitecture = false; ///< the host has another one
+  bool otherArchitecture = false; ///< is not that of the host
   int64_t vectorBits = 128;
   int64_t vectorRegisters = 16;
   /// Vector features that the code may use, by their names in /proc/cpuinfo.
@@ -91,9 +91,9 @@ static FailureOr<Target> makeTarget(MLIRContext *context,
       features += (features.empty() ? "" : ",") +
                   ((feature.second ? "+" : "-") + feature.first()).str();
   }
-  // Fuse only operations that the code itself fuses. `vector.fma` becomes
-  // llvm.fmuladd, which 'strict' would split in two. Separate mul and add ops
-  // are never fused.
+  // Fuse only operations that the code itself fuses: `vector.fma` becomes
+  // llvm.fmuladd, which mode `Strict` would split in two. Separate mul and add
+  // ops are never fused.
   llvm::TargetOptions targetOptions;
   targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::MCSubtargetInfo> check(
@@ -244,8 +244,8 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   for (llvm::Function &function : *llvmModule) {
     if (function.isDeclaration())
       continue;
-    // Rename functions of the model whose names are also in the C library. LLVM
-    // would otherwise call them instead of the library functions.
+    // Rename functions of the model that have the names of C library functions.
+    // LLVM would otherwise call them instead of the library functions.
     llvm::LibFunc known;
     if (library.getLibFunc(function.getName(), known))
       function.setName("batch." + function.getName());

@@ -22,8 +22,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Approximate number of instructions in a piece. Each piece reads the whole
-/// module, so smaller pieces do not pay off.
+/// Approximate number of instructions in a piece. The whole module is read for
+/// each piece, so smaller pieces do not pay off.
 constexpr unsigned pieceSize = 4096;
 constexpr unsigned mostPieces = 32;
 

@@ -28,8 +28,8 @@ using namespace mlir::batch;
 
 // The linker neither reads from nor writes to a disk, because a failed write
 // would leave it in a state in which it cannot run again. Object files are in
-// memory with a file descriptor, and the linker writes the shared object to a
-// pipe.
+// memory but have file descriptors, and the linker writes the shared object to
+// a pipe.
 
 static std::string nameOf(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);

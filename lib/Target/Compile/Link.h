@@ -14,7 +14,7 @@ namespace mlir::batch {
 
 /// Links object files of any target into the shared object `path`. Writes the
 /// file atomically. The shared object needs no library, because the host
-/// contains the C functions that it calls.
+/// contains the C functions that the shared object calls.
 LogicalResult linkSharedObject(Location loc, ArrayRef<ObjectFile> objects,
                                StringRef path);
 

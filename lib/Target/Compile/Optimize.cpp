@@ -91,7 +91,7 @@ void mlir::batch::optimizeModule(llvm::Module &module,
     first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     first.addPass(llvm::EarlyCSEPass());
     first.addPass(llvm::SimplifyCFGPass());
-    // Unroll the loops of kernels before inlining, in small functions.
+    // Unroll the loops of kernels before inlining, while functions are small.
     if (llvm::any_of(module, hasManyLoops))
       first.addPass(
           llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
@@ -149,8 +149,8 @@ static llvm::ModulePassManager cleanUp() {
   first.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
-  // Unroll loops over a few vectors, and remove the memory that passes values
-  // between two of these loops.
+  // Unroll loops over a few vectors, and remove the memory through which one of
+  // these loops passes values to another.
   passes.addPass(
       llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -270,8 +270,8 @@ private:
     old.eraseFromParent();
   }
 
-  /// Creates the bits of a number at `place`. All users then read the bits, so
-  /// no number crosses blocks.
+  /// At `place`, converts a number to its bits. All users then read the bits,
+  /// so no number crosses blocks.
   void pass(llvm::Value &number, llvm::Instruction *place) {
     if (!isNumber(number) || number.use_empty())
       return;

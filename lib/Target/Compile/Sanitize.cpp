@@ -80,8 +80,8 @@ void WideAccesses::checkWhole(llvm::Instruction &access, llvm::Value *address,
   builder.CreateCall(writes ? write : read, {address, builder.getInt64(bytes)});
 }
 
-/// Checks the lanes of a vector that the mask selects. The lanes are adjacent
-/// in memory, or each lane has its own address.
+/// Checks the vector lanes that the mask selects. The lanes are adjacent in
+/// memory, or each lane has its own address.
 void WideAccesses::checkLanes(llvm::IntrinsicInst &access, bool writes) {
   llvm::Value *address = access.getArgOperand(writes ? 1 : 0);
   llvm::Value *mask = access.getArgOperand(writes ? 2 : 1);

@@ -27,9 +27,9 @@ using namespace mlir::batch;
 namespace {
 
 /// Forks the ops of a block that may wait ("waiting ops") where they are
-/// independent of each other and the fork may save a flush. Finds
+/// independent of each other and the fork may save a flush. Recognizes
 /// series-parallel dependences. If the dependences are not series-parallel, the
-/// ops that wait first form one fork.
+/// waiting ops that depend on no other waiting op form one fork.
 class BlockForker {
 public:
   BlockForker(Block &block, const InspectorWaits &mayWait);
@@ -222,7 +222,7 @@ bool BlockForker::placeAsBranches(ArrayRef<Operation *> ops, Block &to) {
   if (groups.getNumClasses() < 2)
     return false;
   // A group that contains only reads is not worth a branch, because the tasks
-  // for which it waits run meanwhile.
+  // that the reads wait for run meanwhile.
   DenseMap<unsigned, unsigned> branchOf;
   SmallVector<Ops> branches;
   for (unsigned number : inside.set_bits())
@@ -254,12 +254,12 @@ bool BlockForker::placeAsBranches(ArrayRef<Operation *> ops, Block &to) {
   return true;
 }
 
-/// Returns the waiting ops of `inside` that depend on all earlier ops and on
-/// which all later ops depend.
+/// Returns the waiting ops of `inside` that depend on all earlier ones, and
+/// that all later ones depend on.
 SmallVector<unsigned>
 BlockForker::findCuts(const llvm::BitVector &inside) const {
   SmallVector<unsigned> cuts;
-  llvm::BitVector all = inside; // ops that each later op needs
+  llvm::BitVector all = inside; // ops that all later ops depend on
   unsigned before = inside.count();
   for (int number = inside.find_last(); number >= 0;
        number = inside.find_prev(number)) {

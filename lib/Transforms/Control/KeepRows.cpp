@@ -24,9 +24,9 @@ static bool isForked(Operation *op) {
   return isa<ConcurrentOp>(op) || op->hasAttr(kConcurrentAttr);
 }
 
-/// Returns true if `user` may use a value that is defined in `scope` after the
-/// execution of `wait` has begun. `wait` and `user` are in `scope` or nested in
-/// it.
+/// Returns true if, after the execution of `wait` has begun, `user` may use a
+/// value that is defined in `scope`. `wait` and `user` are in `scope` or nested
+/// in it.
 static bool mayFollow(Operation *wait, Operation *user, Block *scope) {
   Operation *waiting = scope->findAncestorOpInBlock(*wait);
   Operation *reading = scope->findAncestorOpInBlock(*user);

@@ -220,8 +220,7 @@ void Linearizer::convertRowView(tensor::ExtractSliceOp slice,
                   .getResult());
 }
 
-/// Converts an op with which control flow reads a tensor that exists before the
-/// run.
+/// Converts a control-flow read of a tensor that exists before the run.
 LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
                                       OpBuilder &builder) {
   Location loc = extract.getLoc();
@@ -250,8 +249,7 @@ LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
   return success();
 }
 
-/// Converts an op with which control flow reads a tensor that a kernel
-/// computes.
+/// Converts a control-flow read of a tensor that a kernel computes.
 LogicalResult Linearizer::convertWait(tensor::ExtractOp extract, ForceOp force,
                                       OpBuilder &builder) {
   SmallVector<Value> operands, indices;

@@ -281,9 +281,10 @@ FlatSymbolRefAttr MachineBuilder::getName(Block *block) {
 }
 
 /// Returns `value` in the current block: a parameter, a value computed there,
-/// or a read of its variable. With temporaries, a value that was computed or
-/// read is not read again, because an SSA value does not change while the block
-/// runs, and its variable changes only at the end of the block.
+/// or a read of its variable. With temporaries, a block reads the variable of a
+/// value at most once. The read stays valid, because the SSA value does not
+/// change while the block runs, and the variable changes only at the end of the
+/// block.
 Value MachineBuilder::read(Value value) {
   if (std::optional<int64_t> parameter = sharedness.getParameter(value))
     return machine.getArgument(*parameter);
@@ -379,8 +380,8 @@ void MachineBuilder::emitSets(Location loc, ArrayRef<Assignment> assignments) {
 }
 
 /// Sets the arguments of both targets before the lane jumps to one of them, so
-/// an edge needs no separate block. An argument of one target that the other
-/// target reads keeps its value on the edge to the other target.
+/// an edge needs no separate block. If an argument of one target is live in the
+/// other target, it keeps its value on the edge to the other target.
 void MachineBuilder::emitBranch(cf::CondBranchOp op) {
   Location loc = op.getLoc();
   Value condition = read(op.getCondition());
@@ -418,9 +419,10 @@ void MachineBuilder::emitBranch(cf::CondBranchOp op) {
                           getName(falseTarget));
 }
 
-/// Saves the values that the caller needs again and enters the callee. If a
-/// function calls itself, a saved variable may also be an argument. In this
-/// case, the push also sets the variable to the value of the argument.
+/// Saves the values that the caller needs after the call, and enters the
+/// callee. If a function calls itself, a saved variable may also be an
+/// argument. In this case, the push also sets the variable to the value of the
+/// argument.
 void MachineBuilder::emitCall(func::CallOp call) {
   Location loc = call.getLoc();
   func::FuncOp callee = program.getCallee(call);

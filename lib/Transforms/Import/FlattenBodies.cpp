@@ -21,8 +21,8 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// Returns each operand of `op` that needs another value if the branch of `op`
-/// is not taken, together with this value. Returns none if `op` must not run in
+/// Returns the operands of `op` that need another value if the branch of `op`
+/// is not taken, each with this value. Returns none if `op` must not run in
 /// that case.
 static std::optional<SmallVector<std::pair<OpOperand *, int64_t>>>
 getGuards(Operation *op) {

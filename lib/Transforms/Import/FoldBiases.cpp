@@ -83,9 +83,9 @@ static Value getRepeated(Value value) {
 namespace {
 
 /// Determines which values an instance's control flow waits for: values that
-/// depend on a call, on a value that a loop carries, or on a tensor of an
-/// instance that the function receives as an argument. All other values are
-/// known without a wait.
+/// depend on a call, on a loop-carried value, or on an instance's tensor that
+/// the function receives as an argument. All other values are known without a
+/// wait.
 class Waits {
 public:
   explicit Waits(const Sharedness &sharedness) : sharedness(sharedness) {}

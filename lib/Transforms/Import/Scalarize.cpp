@@ -47,14 +47,14 @@ static bool isRankZero(Value value) {
 // Operations of rank 0
 //===----------------------------------------------------------------------===//
 
-/// Position of the only element of a tensor in a larger tensor.
+/// Element of a tensor: the tensor and the indices of the element.
 struct ElementPlace {
   Value tensor;
   SmallVector<OpFoldResult> indices;
 };
 
-/// Returns the position at which a slice of one element extracts `value`,
-/// perhaps followed by reshapes. Returns none if `value` is any other tensor.
+/// If `value` is a slice of one element, perhaps reshaped, returns the element
+/// that the slice extracts. Returns none for any other tensor.
 static std::optional<ElementPlace> findPlace(Value value) {
   auto shape = cast<RankedTensorType>(value.getType());
   if (!shape.hasStaticShape() || shape.getNumElements() != 1)
@@ -70,9 +70,9 @@ static std::optional<ElementPlace> findPlace(Value value) {
   return ElementPlace{slice.getSource(), slice.getMixedOffsets()};
 }
 
-/// Returns true for a tensor whose elements control flow reads without a wait:
-/// an argument of the entry, an argument that is an input at all calls, or a
-/// field.
+/// Returns true for a tensor whose elements are available to control flow
+/// without a wait: an argument of the entry, an argument that is an input at
+/// all calls, or a field.
 static bool isInput(Value value, InputTensors &inputs) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument || !isa<RankedTensorType>(value.getType()))
@@ -187,7 +187,7 @@ class CarriedTensors {
 public:
   CarriedTensors(func::FuncOp function, InputTensors &inputs);
 
-  /// Converts the tensors on which `reads` depend to scalars. Returns the new
+  /// Converts to scalars the tensors that `reads` depend on. Returns the new
   /// reads, which extract the scalars to carry.
   SmallVector<Operation *> scalarize(ArrayRef<tensor::ExtractOp> reads);
   /// Adds `read` to `reads` if it reads a known value of rank 0 that is not an

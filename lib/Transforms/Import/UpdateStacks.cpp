@@ -9,10 +9,10 @@
 // extracts a row, inserts into it, and puts it back, the pass inserts into the
 // stack instead. A loop over all rows may read one stack and fill another one
 // with the changed rows, as `lax.scan` does. The pass makes such a loop update
-// the stack that it reads. If the loop has few ops in all rounds, the pass
-// unrolls it, so rows have constant positions and kernels read them without a
-// copy. The limit is higher if the rows are matrices of products, such as the
-// weights of layers, because products with a fixed matrix run in panels.
+// the stack that it reads. If all rounds of the loop together have few ops, the
+// pass unrolls it, so rows have constant positions and kernels read them
+// without a copy. The limit is higher if the rows are matrices of layers that
+// products read, because products with a fixed matrix run in panels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -215,8 +215,8 @@ class UpdateStacksPass
       foldPositions(function);
   }
 
-  /// Returns true if the unrolled loop has at most mostOps ops, or mostOpsPanels
-  /// ops if its products then read panels.
+  /// Returns true if the unrolled loop has at most mostOps ops, or
+  /// mostOpsPanels ops if its products then read panels.
   bool isSmall(scf::ForOp loop) const {
     std::optional<llvm::APInt> rounds = loop.getStaticTripCount();
     if (!rounds)

@@ -441,8 +441,8 @@ KernelRewriter::findStack(ArrayRef<Value> values) const {
 }
 
 /// Returns `values` as one tensor. Vectors that are adjacent in one stack are
-/// extracted together. A concatenation of pieces that the layout has made
-/// adjacent copies nothing.
+/// extracted together. If the layout has made all of them adjacent, they need
+/// no concatenation.
 Value KernelRewriter::getStacked(ArrayRef<Value> values, bool asMatrix) {
   auto isEqual = [&](Value value) {
     Attribute a, b;
@@ -568,8 +568,8 @@ private:
               const batchrt::Batching &batching);
 };
 
-/// Returns the parameters that, in all kernels together, one product reads as a
-/// matrix and no other op reads.
+/// Returns the parameters that have exactly one use in all kernels together: as
+/// the matrix of a product.
 DenseSet<int64_t> findSingleUses(ModuleOp module) {
   DenseMap<int64_t, int64_t> uses;
   for (auto kernel : module.getOps<KernelOp>())

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A handle names a task and a position among its results in one table. The op
-// that reads the handle determines the table. Therefore, results of one task at
-// the same position of different tables (h and c of an LSTM) have equal
-// handles. This pass merges them into one value, in records, in regions, and in
-// results of functions, and removes the copies.
+// A handle specifies a task, and a position among those results of the task
+// that are in one table. The op that reads the handle determines the table.
+// Therefore, results of one task at the same position of different tables (h
+// and c of an LSTM) have equal handles. This pass merges them into one value,
+// in records, in regions, and in results of functions, and removes the copies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -128,9 +128,9 @@ void HandleMerger::mergeRecord(RecordOp record) {
   }
 }
 
-/// Returns true if the values that the regions of `op` yield are used only as
-/// results of `op`. Such an op runs one of its regions, or its only region for
-/// every element of a list.
+/// Returns true if the values yielded by the regions of `op` are used only as
+/// results of `op`. Such an op runs one of its regions, or runs its only region
+/// for every element of a list.
 static bool yieldsResults(Operation *op) {
   if (!isa<RegionBranchOpInterface>(op))
     return false;

@@ -29,7 +29,7 @@ namespace {
 struct StackState {
   int64_t popped = 0;
   SmallVector<Value> values;
-  /// Rows that the block reads as they were at its start.
+  /// Rows whose initial values the block reads.
   llvm::SmallSetVector<int64_t, 2> reads;
   SmallVector<Operation *> changes; ///< in order
 };

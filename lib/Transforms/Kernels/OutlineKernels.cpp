@@ -45,7 +45,7 @@ enum class Role {
 };
 
 /// Key of the ops of one block that become one kernel. They have the same role,
-/// and no call or other control flow is between them.
+/// and no call or other control flow separates them.
 using GroupKey = std::pair<Role, unsigned>;
 
 class Outliner {
@@ -96,8 +96,8 @@ private:
   InstanceProgram program;
   Sharedness sharedness;
   ValueFlow flow;
-  /// True for each node that affects a recursive result that a tensor op reads,
-  /// or a tensor that control flow reads.
+  /// True for each node that affects a recursive result read by a tensor op, or
+  /// a tensor read by control flow.
   SmallVector<bool> feedsRecursion;
   /// Values that depend on a result of control flow: a call, a match or a loop.
   DenseSet<Value> dependsOnControl;
@@ -161,7 +161,7 @@ LogicalResult Outliner::run() {
   for (Block *block : code->getBlocks())
     if (failed(outlineBlock(block)))
       return failure();
-  // Ops that were only copied into kernels are dead by now.
+  // Low-cost ops are dead now if only kernels, which contain copies, use them.
   for (Block *block : llvm::reverse(code->getBlocks()))
     eraseDead(block);
   return success();
@@ -384,9 +384,9 @@ bool Outliner::separateLayers(Block *block) {
   return true;
 }
 
-/// Returns the last level on which a group of cells with `ops` can run. Ops
-/// outside the group that read its results are on a later level, or in a kernel
-/// of the returned level.
+/// Returns the last level on which `ops`, a group of cells, can run. All other
+/// ops that read their results are on a later level, or in a kernel of the
+/// returned level.
 unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
   unsigned latest = std::numeric_limits<unsigned>::max();
   Block *block = ops.front()->getBlock();
@@ -409,7 +409,7 @@ unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
 }
 
 /// Moves a group of cells into a later kernel of cells if nothing reads the
-/// group before that kernel. Control flow between the two depends on neither.
+/// group before that kernel. No control flow in between depends on the group.
 void Outliner::sinkGroups(Block *block) {
   if (!block->getOps<rec::PhaseOp>().empty())
     return;
@@ -475,9 +475,9 @@ void Outliner::copyDynamic(Block *block) {
   }
 }
 
-/// Sorts ops so that values come before their uses. Moves only the definitions
-/// of values that an op reads, to just before that op. An invocation thus stays
-/// at the position of its first op, before control flow that waits there.
+/// Sorts ops so that values come before their uses. If a value is defined after
+/// a use, moves its definition before the use. An invocation thus stays at the
+/// position of its first op, before control flow that waits there.
 static void pullOperands(Block *block) {
   DenseSet<Operation *> entered, placed;
   for (Operation &root : *block) {
@@ -515,8 +515,8 @@ LogicalResult Outliner::outlineBlock(Block *block) {
     auto it = groups.find(&op);
     if (it == groups.end() || it->second.first == Role::Copied)
       continue;
-    // All shared code of a block is one kernel, despite control flow in
-    // between.
+    // All shared code of a block becomes one kernel, even if it is separated by
+    // control flow.
     GroupKey key = it->second;
     if (key.first == Role::Shared && coarsen)
       key.second = 0;
@@ -533,8 +533,8 @@ LogicalResult Outliner::outlineBlock(Block *block) {
   return success();
 }
 
-/// Erases ops that are in kernels and have no uses. Looks up groups, because
-/// isTensorOp() requires operands, and a copied op may have lost some.
+/// Erases unused ops that are in kernels. Looks them up in `groups`, because
+/// isTensorOp() requires operands, which a copied op may have lost.
 void Outliner::eraseDead(Block *block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
     if (op.use_empty() && groups.contains(&op))
@@ -669,7 +669,7 @@ bool Outliner::leavesKernel(Value value, Block *block,
   return false;
 }
 
-/// Returns the results of `ops` that ops outside the kernel use.
+/// Returns the results of `ops` that are used outside the kernel.
 FailureOr<SmallVector<Value>>
 Outliner::findOutputs(Block *block, ArrayRef<Operation *> ops,
                       const DenseSet<Operation *> &members) const {

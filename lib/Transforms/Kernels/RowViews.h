@@ -24,9 +24,9 @@ class StructuralControl;
 /// length of a mapped list is the extent of the result of the map.
 void normalizeExtents(func::FuncOp function, SymbolTableCollection &symbols);
 
-/// Splits a slice that reads a piece of a row (of a parameter or a ragged
-/// tensor) in two. The slice of the whole row becomes an operand of a kernel,
-/// and the slice of the piece becomes code of the kernel.
+/// If a slice reads only a piece of a row of a parameter or a ragged tensor,
+/// splits the slice in two. The slice of the whole row becomes an operand of a
+/// kernel, and the slice of the piece becomes code of the kernel.
 void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
                    const StructuralControl &control);
 

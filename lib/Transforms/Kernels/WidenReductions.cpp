@@ -84,7 +84,7 @@ void BodyWidener::copy(Operation &op) {
   if (extend && widened(extend.getIn()).getType() == extend.getType())
     return mapping.map(extend.getOut(), widened(extend.getIn()));
   if (!hasWiderForm(op)) {
-    // The op converts bits or rounds explicitly.
+    // The op reinterprets bits or rounds explicitly.
     IRMapping operands;
     for (Value operand : op.getOperands())
       operands.map(operand, rounded(operand));

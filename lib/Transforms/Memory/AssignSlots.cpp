@@ -71,7 +71,7 @@ static constexpr int64_t kInsertedRow = 512;
 /// Key of the classes that share slot numbers: the number of results of each
 /// kernel in the class, the size of a long row in bytes, and a flag for
 /// transient classes. Long rows do not share slot numbers with shorter rows,
-/// because their slots are reused once nothing reads them.
+/// because the slot of a long row is reused once nothing reads the row.
 using Signature = std::tuple<std::map<StringRef, unsigned>, int64_t, bool>;
 
 static Signature getSignature(const ValueClass &valueClass, bool isTransient) {
@@ -216,10 +216,10 @@ LogicalResult SlotAssigner::checkLayout(TableOp table) {
   for (auto [number, valueClass] : llvm::enumerate(classes.getClasses()))
     if (hasLayout(number) &&
         (valueClass.hasInputs || !valueClass.parameterRows.empty()))
-      return table.emitError("table '")
+      return table.emitError("rows of table '")
              << table.getSymName()
-             << "' requires row-major rows, because operands that read them "
-                "also read rows of "
+             << "' must be row-major, because the same operands also read "
+                "rows of "
              << (valueClass.hasInputs ? "inputs" : "parameters")
              << ", which are row-major; split only its slots";
   for (func::FuncOp function : program.getFunctions()) {

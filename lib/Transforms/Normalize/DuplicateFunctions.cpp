@@ -28,8 +28,8 @@ namespace {
 using Context = SmallVector<int64_t>;
 
 /// Returns true for a parameter that a product reads as a whole, and for a
-/// table with any number of rows, which no result table can store. Returns
-/// false for a bias, which may differ from task to task.
+/// table with a dynamic number of rows, which no result table can store.
+/// Returns false for a bias, which may differ from task to task.
 bool isWeight(BlockArgument argument) {
   auto type = dyn_cast<RankedTensorType>(argument.getType());
   return type && (type.getRank() >= 2 || !type.hasStaticShape());

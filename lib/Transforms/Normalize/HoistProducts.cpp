@@ -137,8 +137,8 @@ bool ProductHoister::hoist(linalg::LinalgOp product) {
   return true;
 }
 
-/// Multiplies `pieces` of the operand `whole`, which start at `offset` in its
-/// dimension `dim`, and adds `init`.
+/// Computes the product of `pieces`, instead of the whole operand `whole`, and
+/// adds `init`. The pieces start at `offset` in dimension `dim` of the operand.
 Value ProductHoister::multiplyPiece(linalg::LinalgOp product, OpOperand &whole,
                                     int64_t dim, int64_t offset,
                                     ValueRange pieces, Value init) {
@@ -275,7 +275,7 @@ class HoistProductsPass
       changed |= ProductHoister(loop).run();
     if (!changed)
       return markAllAnalysesPreserved();
-    // Ops that only the moved products read are now dead in the loops.
+    // Ops in the loops whose results only the moved products used are now dead.
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }

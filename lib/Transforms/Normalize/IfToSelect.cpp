@@ -28,8 +28,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the reason why `op`, in a branch, should not run if the branch is
-/// not taken. Returns an empty string if it may run.
+/// Returns the reason why `op` should not run if its branch is not taken.
+/// Returns an empty string if it may run.
 static StringRef findObstacle(Operation *op) {
   if (isa<scf::IfOp>(op))
     return "contains a conditional that remains control flow";

@@ -177,8 +177,8 @@ inferSizes(ModuleOp group, func::FuncOp function, func::FuncOp declaration) {
   });
 }
 
-/// Assigns sizes and hooks to a group: the sizes in `declaration`, which
-/// declares `function` of the group, and the hooks that the module defines.
+/// Assigns sizes and hooks to a group. `declaration`, which declares `function`
+/// of the group, specifies the sizes. The module defines the hooks.
 LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
                                   func::FuncOp declaration) {
   if (failed(specializeSizes(group, inferSizes(group, function, declaration),
@@ -201,8 +201,8 @@ LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
 }
 
 /// If `definition` has more arguments than `hook`, adds the additional
-/// arguments to `hook`, to all functions that call it, directly or indirectly,
-/// and to all calls of these functions.
+/// arguments to `hook` and to all functions that call it, directly or
+/// indirectly. All calls of these functions then pass the additional arguments.
 LogicalResult Linker::passOn(func::FuncOp hook, func::FuncOp definition) {
   ArrayRef<Type> inputs = definition.getArgumentTypes();
   size_t own = hook.getNumArguments();

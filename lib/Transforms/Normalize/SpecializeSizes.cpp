@@ -30,7 +30,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Dimensions up to this multiple of a named size follow the size.
+/// A dimension follows a named size if it is 1 to `maxFactor` times the size.
 constexpr int64_t maxFactor = 8;
 /// A smaller size is invalid, because all dimensions from 1 to 8 would follow
 /// it.

@@ -75,7 +75,7 @@ LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value child) {
 
 void CaseSplitter::decideMatches(Block &block, Value value, StringAttr variant,
                                  ValueRange fields) {
-  // Inner matches come first, so the cases that move out contain none.
+  // Inner matches come first, so a case that is moved contains none of them.
   block.walk([&](rec::MatchOp match) {
     if (match.getValue() != value)
       return;

@@ -13,10 +13,10 @@
 
 namespace mlir::batch {
 
-/// Replaces recursive calls with the callee's code for a known variant of the
-/// child that they take. The code around a call is copied for each variant of
-/// the child. In each copy, the callee's match on the child is resolved. The
-/// callee's code and the code after the call then form straight-line code.
+/// Replaces recursive calls on children with the callee's code. The code around
+/// a call is copied for each variant of the child. In each copy, the variant is
+/// known, so the callee's match on the child is resolved. The callee's code and
+/// the code after the call then form straight-line code.
 ///
 /// Calls to be replaced are *selected*, with the number of levels to replace.
 /// Copies of selected calls are selected.
@@ -48,20 +48,19 @@ public:
   /// Emits an error if `child`, an operand of `call`, may be shared.
   LogicalResult checkUnshared(func::CallOp call, Value child);
 
-  /// Converts the code of the block around a selected `call`, which takes a
-  /// child, to one case per variant of the child. In the cases for which
-  /// `isTaken` is true, selected calls on the child are replaced with the
-  /// callee's code. In the other cases they remain calls and are no longer
-  /// selected. Emits an error if the child may be shared or there are too many
-  /// copies.
+  /// Converts the block's code around `call`, a selected call on a child, to
+  /// one case per variant of the child. In the cases for which `isTaken` is
+  /// true, selected calls on the child are replaced with the callee's code. In
+  /// the other cases they remain calls and are no longer selected. Emits an
+  /// error if the child may be shared or there are too many copies.
   FailureOr<rec::MatchOp>
   split(func::CallOp call, llvm::function_ref<bool(rec::VariantOp)> isTaken);
   /// Replaces a selected call with the callee's code. Emits an error if there
   /// are too many copies.
   LogicalResult inlineSelected(func::CallOp call);
 
-  /// Resolves matches on `value` in `block`, where `value` is of `variant` and
-  /// has these fields. Leaves a match unchanged if it takes a field as another
+  /// Resolves matches on `value` in `block`, given the variant and the fields
+  /// of `value` there. Leaves a match unchanged if it takes a field as another
   /// type, such as a list as a ragged tensor.
   void decideMatches(Block &block, Value value, StringAttr variant,
                      ValueRange fields);

@@ -37,8 +37,8 @@ struct Cut {
   SetVector<Operation *> head;
   /// Ops that are copied into the head, in order.
   SmallVector<Operation *> copied;
-  /// Values from outside the head that it reads, and values of the head that
-  /// the tail reads.
+  /// Outside values that the head reads, and values of the head that the tail
+  /// reads.
   SetVector<Value> inputs;
   SmallVector<Value> results;
   func::CallOp call;
@@ -181,8 +181,8 @@ static void collectInterface(Cut &cut, const Sharedness &sharedness) {
         cut.results.push_back(result);
 }
 
-/// Checks that a cut follows each recursive call. Otherwise the whole function
-/// would remain recursive.
+/// Checks that each recursive call is followed by a cut. Otherwise the whole
+/// function would remain recursive.
 LogicalResult Refactorer::checkCalls(const InstanceProgram &program) {
   SetVector<func::FuncOp> functions;
   for (Cut &cut : cuts)
@@ -258,8 +258,8 @@ static std::optional<unsigned> getTestedArgument(const Cut &cut) {
   return number;
 }
 
-/// Replaces each recursive call with what remains of the callee: the call of
-/// the head, and the tail. If a case has been cut, the code around a call is
+/// Replaces each recursive call with the remaining code of the callee: the call
+/// of the head, and the tail. If a case has been cut, the code around a call is
 /// copied for each variant of the child, so this code and the tail form
 /// straight-line code.
 LogicalResult Refactorer::moveToRecursiveCallers() {
@@ -290,8 +290,8 @@ LogicalResult Refactorer::moveToRecursiveCallers() {
   return success();
 }
 
-/// Inlines functions that are no longer recursive, like other helpers. Callees
-/// come first.
+/// Inlines functions that are no longer recursive, as is done for other
+/// helpers. Callees come first.
 void Refactorer::moveToOutsideCallers() {
   InstanceProgram program(module);
   SetVector<func::FuncOp> functions;

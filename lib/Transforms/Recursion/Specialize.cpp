@@ -137,8 +137,8 @@ void Specializer::report(const Test &test, Location loc) {
       << "code specialized for '" + test.text + "'";
 }
 
-/// Returns true if the variant of `child` is known at `op`, because `op` is in
-/// a match on `child`.
+/// Returns true if `op` is in a match on `child`, so that the variant of
+/// `child` is known there.
 static bool isTested(Operation *op, Value child) {
   while (auto match = op->getParentOfType<rec::MatchOp>()) {
     if (match.getValue() == child)
@@ -231,8 +231,8 @@ LogicalResult Specializer::run(const Test &test) {
   return success();
 }
 
-/// Resolves matches on values whose variant is known because they are inside a
-/// case of a match on the same value.
+/// Resolves matches inside a case of a match on the same value, because the
+/// case determines the variant of the value.
 static void decideKnownMatches(CaseSplitter &splitter, func::FuncOp function) {
   function.walk<WalkOrder::PreOrder>([&](rec::MatchOp match) {
     for (auto [number, region] : llvm::enumerate(match->getRegions()))

@@ -29,8 +29,8 @@ namespace {
 using Length = std::optional<int64_t>;
 using Phases = DenseMap<StringAttr, int64_t>;
 
-/// Lengths of the chains of tasks of one phase that compute the values of a
-/// region. Values from outside the region have length 0.
+/// Lengths of the task chains that compute the values of a region. The tasks
+/// are of one phase. Values from outside the region have length 0.
 class ChainLengths {
 public:
   ChainLengths(Region &region, int64_t phase, const Phases &phases);
@@ -197,8 +197,8 @@ void GhostInserter::pad(Operation *branches, DepthOp depth, int64_t phase) {
   auto numberOf = [](OpOperand *operand) {
     return cast<OpResult>(operand->get()).getResultNumber();
   };
-  // Find the largest length of a result that the depth reads, in each region
-  // and over all regions, and the operand with the overall maximum.
+  // Find the maximum length of the results that the depth reads, in each region
+  // and over all regions. Also find the operand with the overall maximum.
   SmallVector<int64_t> lengths;
   SmallVector<SmallVector<int64_t>> ofOperands;
   int64_t longest = -1;

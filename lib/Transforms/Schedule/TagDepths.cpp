@@ -98,9 +98,9 @@ bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
   return nodes.contains(node);
 }
 
-/// Resolves `operand`, which a recursion or loop receives as `entered`, if only
-/// later phases read `entered`, and `entered` also receives tensors of later
-/// phases. In this case, the depth of `operand` must not count.
+/// Resolves `operand`, which enters a recursion or loop as `entered`, if
+/// `entered` also receives tensors of later phases, and only later phases read
+/// it. In this case, the depth of `operand` must not count.
 void DepthTagger::resolve(OpOperand &operand, Value entered) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type || !type.hasStaticShape() || !flow.contains(operand.get()))

@@ -48,8 +48,8 @@ static LogicalResult verifyType(Location loc, Type type) {
                              "type, such as tensor<?xf32>";
   if (isa<BaseMemRefType>(type))
     return emitError(loc) << "buffer type " << type
-                          << " is not supported; use the module from before "
-                             "bufferization";
+                          << " is not supported; use the module as it was "
+                             "before bufferization";
   if (isa<FunctionType>(type))
     return emitError(loc) << "values of function type " << type
                           << " are not supported; call functions by name";

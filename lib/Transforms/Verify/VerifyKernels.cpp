@@ -86,8 +86,8 @@ verifyComputation(Operation *op, const Sharedness &sharedness, bool hasDepths) {
                   "of static rows of parameters can be read there";
       })
       .Default([&](Operation *) -> LogicalResult {
-        // A value that control flow leaves undefined is a cast without
-        // operands.
+        // A cast without operands represents a value that control flow leaves
+        // undefined.
         bool isUndefined =
             isa<UnrealizedConversionCastOp>(op) && op->getNumOperands() == 0;
         if (!makesTensor || isUndefined ||

@@ -57,7 +57,7 @@ static LogicalResult verifyRecord(RecordOp record, SymbolTable &symbols) {
   return success();
 }
 
-/// Checks that `op`, which is in an inspector, only makes decisions.
+/// Checks that `op`, an op of an inspector, uses handles instead of tensors.
 static LogicalResult verifyInspector(Operation *op, SymbolTable &symbols) {
   if (auto record = dyn_cast<RecordOp>(op))
     return verifyRecord(record, symbols);

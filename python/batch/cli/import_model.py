@@ -106,7 +106,7 @@ def _is_stablehlo(data, file):
 
 
 def _read(data, file):
-    """Returns a module's text, the text that the compiler checks, and names of arguments."""
+    """Returns a module's text, the text for the compiler to check, and argument names."""
     if not data.strip():
         raise TextError(f"{file}: error: the module is empty")
     if data[:4] != _BYTECODE:
@@ -195,8 +195,8 @@ def _import(options):
         text, values = take_resources(text, file)
         located, _ = take_resources(located, file)
         if not values:
-            raise TextError(f"{file}: error: the module has no values of dense_resource "
-                            "constants; omit --params")
+            raise TextError(f"{file}: error: the module has no dense_resource constants "
+                            "with values; omit --params")
     model, entry = as_entry(Text(text, file), known, options)
     if not options.no_check:
         checked = model if located == text else \

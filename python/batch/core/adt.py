@@ -210,7 +210,7 @@ def adt(cls: type[Any] | None = None, *, kind: Kind | None = None,
 
 
 def fields_of(data):
-    """Returns the types of fields: for each variant of a data type a list of (name, type)."""
+    """Returns the types of fields: for each variant of a data type, a list of (name, type)."""
     if data._fields is None:
         names, found = data._scope.names(**{data.__name__: data}), []
         for variant in data._variants:

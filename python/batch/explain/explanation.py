@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-# Subjects of remarks with numbers about single kernels. The text omits these remarks.
+# Subjects of remarks that contain numbers about single kernels. The text omits these remarks.
 _NUMBERS = ("Inserts", "Sharing", "Slots")
 # Color-blind-safe palette of Okabe and Ito. Other blocks are gray.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
@@ -172,7 +172,7 @@ class Explanation:
         printer.text(str(self))
 
     def to_json(self) -> str:
-        """Returns a JSON object that contains the attributes by their names, and the text."""
+        """Returns a JSON object with an entry for each attribute, and the text as entry `text`."""
         names = ("strategy", "instances", "workers", "flushes", "waits", "utilization",
                  "control", "remarks", "blocks", "tasks", "hints")
         return json.dumps({**{name: getattr(self, name) for name in names},

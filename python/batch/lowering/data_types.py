@@ -24,8 +24,8 @@ class DataTypes:
         self.results = {data for kind in results if kind
                         for data in reachable(element_of(kind).adt)}
         self.declared = {}
-        # It is unknown which data type a list comes from. If a constructed type contains a list
-        # of numbers, the numbers of all lists are therefore tensors.
+        # It is unknown which data type a list comes from. Therefore, if a constructed type contains
+        # a list of numbers, the numbers of all lists are tensors.
         self._numbers_are_tensors = any(
             isinstance(kind, List) and isinstance(element_of(kind), Scalar)
             for data in constructed for fields in fields_of(data)

@@ -61,10 +61,10 @@ def of_nothing(name):
 
 
 def _move_keys(primitive, params, inputs, outputs):
-    """Returns a function that applies a primitive, which moves or compares keys, to their words.
+    """Returns a function that applies `primitive` to the words of keys.
 
-    The primitive is mapped over the words, the last axis of keys. Keys are equal if all of their
-    words are equal.
+    The primitive moves or compares keys. It is mapped over the words, the last axis of keys. Keys
+    are equal if all of their words are equal.
     """
     in_axes = [-1 if is_key(aval) else None for aval in inputs]
     if primitive.name in ("eq", "ne"):
@@ -88,7 +88,7 @@ class _Expansion:
         self.equations = []
         self.constants = []  # (variable, array)
         self.calls = calls  # tracebacks of the calls that are being inlined
-        self.is_rule = is_rule  # the equations come from a rule and have no location
+        self.is_rule = is_rule  # whether the equations come from a rule and lack locations
         self.cache = cache
         # Variables that depend only on constants, each with a function that returns its value.
         # The function is None until the value is needed.

@@ -103,7 +103,7 @@ class ModuleWriter:
 
     @contextlib.contextmanager
     def aside(self):
-        """Context that collects the emitted lines in the list that it yields."""
+        """Context that yields a list and collects the emitted lines in it."""
         before, self.lines = self.lines, []
         try:
             yield self.lines
@@ -241,7 +241,7 @@ class ModuleWriter:
         environment.update(zip(outputs, results))
 
     def computed(self, compute, values, shapes, avals, equations):
-        """Emits a call of the function that JAX lowers `compute` to, for these shapes.
+        """Lowers `compute` with JAX for these shapes, and emits a call of the resulting function.
 
         Returns the names of the results. Raises LoweringError for rows of a list that are read
         outside of the branch or loop that first uses the list.

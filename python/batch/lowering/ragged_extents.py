@@ -12,8 +12,8 @@ from jax.extend.mlir import ir
 
 from batch.core.errors import LoweringError
 
-# Extent that a symbol represents: the name of the number, the name of the array with this first
-# extent (the carrier), and the type of that array.
+# Extent that a symbol represents. `carrier` is the name of an array with this first extent, and
+# `aval` is the type of that array. `number` is the name of the extent's value.
 Extent = collections.namedtuple("Extent", ["number", "carrier", "aval"])
 
 
@@ -59,7 +59,7 @@ _SHAPES = ("arith.cmpi", "arith.constant", "arith.extsi", "arith.index_cast", "a
 
 
 def _comes_from(value, numbers):
-    """Returns the index in `numbers` of the argument that equals an extent, or None."""
+    """Returns the index of the element of `numbers` that equals an extent, or None."""
     found, seen, work = set(), set(), [value]
     while work:
         value = work.pop()

@@ -224,8 +224,8 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
     arguments += [f"--size={name}={int(size)}" for name, size in sorted((sizes or {}).items())]
     for option in options:
         if option.startswith(("-o", "--write-params")):
-            raise ValueError(f"option {option!r} writes a file, which a cached model would not do; "
-                             "run batch-compile instead")
+            raise ValueError(f"option {option!r} writes a file, but a cached model would not write "
+                             "it; run batch-compile instead")
     arguments += list(options)
 
     path = compiler()

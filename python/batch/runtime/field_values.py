@@ -73,8 +73,8 @@ class NodeReader:
     Nodes are tuples of a variant's name and its fields.
     """
 
-    # Function that returns how to read objects of a class, given the name of a data type and the
-    # class. None: only tuples are read. transforms.forest.ViewReader defines the function.
+    # Given the name of a data type and a class, returns how to read objects of the class. None:
+    # only tuples are read. transforms.forest.ViewReader defines the function.
     reader = None
 
     def __init__(self, variants):

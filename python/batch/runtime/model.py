@@ -68,7 +68,7 @@ class Model:
         self._declared = {adt["name"]: (adt.get("kind") in ("tree", "sequence"),
                                         adt.get("arity", -1))
                           for adt in json.loads(self._model.descriptor)["adts"]}
-        # Returns the compiler's decisions and the name of the text that it read.
+        # Returns the compiler's decisions and the name of the text that the compiler read.
         self.decisions: Callable[[], tuple[list[dict[str, Any]], str]] = \
             lambda: ([], os.fspath(path))
 

@@ -244,7 +244,7 @@ def _empty(field):
 
 
 def join_forests(model, parts):
-    """Joins several forests, and returns the roots by name and the nodes.
+    """Joins several forests. Returns the roots by name, and all nodes.
 
     Each instance has its nodes from all forests.
     """
@@ -272,7 +272,7 @@ def join_forests(model, parts):
 
 
 def _joined(columns, firsts):
-    """Concatenates the rows of columns. `firsts`, if not None, is added to their node numbers."""
+    """Concatenates the rows of columns. Adds `firsts` to node numbers, unless it is None."""
     arrays = [array if firsts is None else array + first
               for (array, _), first in zip(columns, [None] * len(columns)
                                            if firsts is None else firsts)]

@@ -97,7 +97,7 @@ class Sampler:
                            for i, (name, kind) in enumerate(STATS.items())}
 
     def values(self, positions):
-        """Returns the target's tree of arrays for positions.
+        """Converts positions to the target's tree of arrays.
 
         Positions have shape (chains, draws, dimensions). Arrays have shape (chains, draws, …).
         """

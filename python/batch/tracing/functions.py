@@ -125,7 +125,7 @@ class Program:
 
 
 def unknown_result_error(spec):
-    """Returns the error for a function whose result type no path determines."""
+    """Returns the error for a function whose result type is not determined by any path."""
     return TypeError(
         f"the result type of {spec.name} is unknown because every path calls {spec.name}, "
         "directly or through another function; annotate the result, as in "

@@ -55,7 +55,7 @@ def construct(variant, arguments, named):
 
 
 def _field(what, kind, value):
-    """Returns the operand of a constructor for a field of a declared type.
+    """Returns the constructor operand for `value`, a field of the declared type `kind`.
 
     Raises TypeError if the value does not have this type.
     """

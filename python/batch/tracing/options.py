@@ -61,7 +61,7 @@ _CALLS = operator.attrgetter("jax_debug_nans", "jax_debug_infs",
 
 
 def call_options():
-    """Returns three flags: JAX checks for NaNs, JAX checks for infinities, JAX guards transfers."""
+    """Returns whether JAX checks for NaNs, checks for infinities, and guards transfers."""
     nans, infs, guard = _CALLS(jax.config)
     return nans, infs, guard is not None and guard != "allow"
 

@@ -81,7 +81,7 @@ class ListValue:
 
     def __iter__(self) -> NoReturn:
         self._refuse("cannot be iterated over during tracing", "instead of a loop, use "
-                     "list.map(f) for the results of f for each element, list.sum(f), or "
+                     "list.map(f) to apply f to each element, list.sum(f), or "
                      "list.fold(f, init) to carry a value from each element to the next")
 
     def __len__(self) -> NoReturn:
@@ -91,7 +91,7 @@ class ListValue:
     def __getitem__(self, index: Any) -> NoReturn:
         self._refuse("does not support indexing", "instead of list[i], use "
                      "list.fold(f, init), which can carry one of the elements, or list.map(f) "
-                     "for the results of f for all elements")
+                     "to apply f to all elements")
 
     def __bool__(self) -> NoReturn:
         self._refuse("has no truth value", "instead of `if list`, use list.length > 0 in "

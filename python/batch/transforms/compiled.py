@@ -169,7 +169,7 @@ class Compiled:
         return function
 
     def run(self, leaves, axes, size, keep=True):
-        """Returns the results as NumPy arrays with the instances as first dimension.
+        """Returns the results as NumPy arrays whose first dimension indexes the instances.
 
         Calls no JAX function.
 
@@ -281,7 +281,7 @@ class Compiled:
             leaf.dtype == self.dtypes[i]
 
     def _values(self, leaves, axes, as_they_are=True):
-        """Returns the arguments in the form in which the runtime reads them.
+        """Returns the arguments in the runtime's format.
 
         as_they_are: whether the runtime may read them in place.
         """

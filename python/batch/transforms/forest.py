@@ -125,7 +125,7 @@ def _kind_of(data: DataType) -> Data | List:
 
 
 def as_forest(kind: Data | List, values: Any, what: str = "the argument") -> Forest:
-    """Returns a forest of this kind with these values, which may already be a forest.
+    """Returns `values` as a forest of this kind; they may already be one.
 
     Raises TypeError if they are a forest of another kind, or not an iterable of values.
     """
@@ -298,7 +298,7 @@ def _member(cls, name):
 
 
 def model_arguments(model, leaves, values, size):
-    """Returns the arguments of a model in the form in which the runtime reads them, and all nodes.
+    """Returns the arguments of a model in the runtime's format, and all nodes.
 
     leaves: all arguments by name, some of which are forests.
     values: values of the arguments, None for forests; further values remain at the end.

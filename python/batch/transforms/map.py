@@ -83,7 +83,7 @@ class _Elements:
 
 
 def _rows(compiled, tree, outputs, count):
-    """Yields the results of `count` instances, from arrays with the instances first."""
+    """Yields the results of `count` instances. Outputs have a row for each instance."""
     for row in range(count):
         yield jax.tree.unflatten(tree, [
             array._of(row) if isinstance(array, Nodes) else
@@ -128,7 +128,7 @@ def _results(results, elements, is_live, *arguments):
 
 
 def _batches(reader, mapped, count, ordered):
-    """Yields the results of values of a data type.
+    """Yields the results for elements that are values of a data type.
 
     Values run `count` at a time, or fewer if the next value is late. A batch is not refilled.
     """
@@ -212,7 +212,7 @@ def _stream(reader, mapped, lanes, ordered):
 
 
 def _list(mapped, elements):
-    """Returns the results of the elements of a list, as a list."""
+    """Returns a list of the results for a list of elements."""
     if not elements:
         return []
     types = _Elements(elements[0])

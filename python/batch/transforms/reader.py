@@ -122,8 +122,8 @@ class Thread:
 
     def want(self, most):
         if os.getpid() != self._process:
-            raise ValueError("a forked process cannot continue a batch.map whose elements its "
-                             "parent reads; call batch.map in the forked process")
+            raise ValueError("a forked process cannot continue a batch.map whose elements the "
+                             "parent process reads; call batch.map in the forked process")
         with self._changed:
             self._wanted = most
             self._changed.notify_all()

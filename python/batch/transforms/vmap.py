@@ -153,7 +153,7 @@ class Mapped(Generic[R]):
         return leaves, Call(compiled, axes, size, results, self.out_axes)
 
     def _forests(self, arguments, named):
-        """Returns the arguments, with a forest for each one annotated with a data type."""
+        """Returns the arguments; those annotated with a data type become forests."""
         arguments, named = list(arguments), dict(named)
         for i, name in enumerate(self._entry):
             if i < len(arguments) and name in self.data:

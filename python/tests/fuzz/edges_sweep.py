@@ -162,7 +162,7 @@ def _exact(functions):
 
 
 def _of_arguments(dtype):
-    """Returns all functions of two numbers, or arrays, of a type."""
+    """Returns all functions of two numbers or arrays of a type."""
     def first(g):
         return lambda a, b: g(a)
 
@@ -176,7 +176,7 @@ def _of_arguments(dtype):
 
 
 def _of_constants(dtype):
-    """Returns all functions of constants. Folding must compute the same as compiled code."""
+    """Returns all functions of constants. Folding must give the same results as compiled code."""
     values = [value[()] for value in edges(dtype)[::3]]
     return _exact({
         f"{name} of {value!s}": lambda z, g=g, value=value: g(_constant(z, value))
@@ -237,7 +237,7 @@ def _normal(array):
 
 
 def _difference(a, b, arguments, tolerance):
-    """Returns how an array differs from that of JAX, or None."""
+    """Returns a description of the difference from the array of JAX, or None."""
     if (a.shape, a.dtype) != (b.shape, b.dtype):
         return f"{a.dtype.name}{a.shape}, JAX: {b.dtype.name}{b.shape}"
     x, y = _normal(a), _normal(b)

@@ -182,7 +182,7 @@ class Programs:
              {"chains": 2, "warmup": 3, "draws": 3, "lanes": 2})]
 
     def check(self):
-        """Returns whether valid calls return the bits that they returned the first time."""
+        """Returns true if valid calls return the same bits as the first time."""
         outputs = [self.f(self.ragged, self.limit), self.g(self.bush, self.x),
                    self.mapped(self.v, self.n, self.w)]
         bits = [numpy.asarray(leaf).tobytes() for leaf in jax.tree.leaves(outputs)]
@@ -191,7 +191,7 @@ class Programs:
         return bits == self.wanted
 
     def make(self, seed, number):
-        """Returns a changed call, a description, the mode of its run, and a generator."""
+        """Returns a changed call, its description, the mode in which it runs, and a generator."""
         rng = random.Random(f"{seed} {number}")
         valid = self.valid()
         (_, name, function, arguments, named), = rng.choices(
@@ -286,7 +286,7 @@ def _run_in_threads(call):
 
 
 def _run_interrupted(call, rng):
-    """Runs a call, or an endless one, and interrupts it.
+    """Runs the given call or an endless call, and interrupts it.
 
     The interrupt arrives during or after the call. It must end an endless call.
     """
@@ -323,7 +323,7 @@ def _run_interrupted(call, rng):
 
 
 def _run_concurrently(call, forks):
-    """Runs a call while another thread runs an endless one."""
+    """Runs a call while another thread runs an endless call."""
     cancellation = batch.Cancellation()
     ends = []
 

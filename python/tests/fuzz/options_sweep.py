@@ -117,7 +117,7 @@ def zero_and_one():
     return jnp.array([0.0, 1.0])
 
 
-# Pairs of a function, and a function that returns its arguments.
+# Pairs: a function, and a function that returns arguments for it.
 ARRAYS = [
     (newton, lambda: jnp.array([1.0, 4.0, 9.0])), (draws, keys),
     (not_numbers, positive_and_negative), (infinities, zero_and_one),
@@ -218,7 +218,7 @@ RECURSIVE = [("encode", encode, encode_one, trees),
 
 # --- options -----------------------------------------------------------------------------
 
-# Options that change the results of a program, or whether the program is refused.
+# Options that change the results of a program, or that affect whether it is refused.
 CHANGING = [
     ("jax_numpy_rank_promotion", "raise"), ("jax_numpy_rank_promotion", "warn"),
     ("jax_numpy_dtype_promotion", "strict"), ("jax_debug_nans", True), ("jax_debug_infs", True),
@@ -255,8 +255,8 @@ def option(name, value):
         value = jax.devices(value)[0]
     before = getattr(jax.config, name)
     jax.config.update(name, value)
-    # Set debug options for this thread, too: with only the global value, JAX detects nothing after
-    # its first detection.
+    # Also set debug options for this thread. If only the global value is set, JAX detects nothing
+    # after its first detection.
     local = getattr(jax, name[len("jax_"):])(value) if "debug" in name else \
         contextlib.nullcontext()
     try:
@@ -275,7 +275,7 @@ def outcome(function, *arguments):
 
 
 def by_jax(function, *arguments):
-    """Returns JAX's outcome without a transfer guard. Code from Batch makes no guarded copy."""
+    """Returns the outcome in JAX with transfers allowed. Batch makes no guarded copies."""
     with jax.transfer_guard("allow"):
         return outcome(function, *arguments)
 
@@ -285,7 +285,7 @@ def _one_by_one(f, values):
 
 
 def _kind(outcome):
-    """Returns the type of an error and the beginning of its message; False for results."""
+    """Returns the type of an error and the beginning of its message, or False for a result."""
     return isinstance(outcome, Exception) and (type(outcome), str(outcome)[:24])
 
 
@@ -330,8 +330,8 @@ def _of_trees(f, of_one, make):
     return run
 
 
-# Programs by name: functions of an option's name and value that return an error or None.
-# They call batch.vmap again, so that each option traces its own function.
+# Programs by name. Each is a function that takes an option's name and value, and returns an error
+# or None. It calls batch.vmap again, so that each option traces its own function.
 PROGRAMS = {f.__name__: _of_arrays(f, make) for f, make in ARRAYS} | {
     f.__name__: _of_ragged(f) for f in RAGGED} | {
     name: _of_trees(f, of_one, make) for name, f, of_one, make in RECURSIVE}

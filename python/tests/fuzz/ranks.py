@@ -130,14 +130,14 @@ def make(name, seed):
 
 
 def reference(case):
-    """Returns a function that computes the expected results of batch.vmap of a case."""
+    """Returns a function that computes the results expected from batch.vmap for a case."""
     if case.name in UNMAPPED:
         return lambda *arguments: lax.map(lambda values: case.function(*values), arguments)
     return jax.vmap(case.function)
 
 
 def primitives():
-    """Returns all primitives that JAX lowers for CPUs, or for all platforms, by name."""
+    """Returns, by name, all primitives that JAX lowers for CPUs or for all platforms."""
     tables = [mlir._lowerings] + list(mlir._platform_specific_lowerings.values())
     return {primitive.name: primitive for table in tables for primitive in table}
 
@@ -147,7 +147,7 @@ def bind(name, *operands, **params):
 
 
 def refusals():
-    """Returns {name of an unsupported primitive: function of a matrix that calls it}."""
+    """Returns {name of an unsupported primitive: function that calls it with a matrix}."""
     linalg = lax.linalg
 
     def then(x, *_):

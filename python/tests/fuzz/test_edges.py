@@ -1,4 +1,4 @@
-"""Operations that MLIR and LLVM do not define for some numbers, at edge values of two types.
+"""Operations at edge values of two types. For some values, MLIR and LLVM define no result.
 
 The slow tests compare the other types (test_sweeps.py).
 """

@@ -1,6 +1,6 @@
-"""Calls of functions of the package with wrong arguments.
+"""Calls functions of the package with wrong arguments.
 
-A worker process with a memory limit runs them.
+A worker process with a memory limit makes the calls.
 """
 
 import pytest

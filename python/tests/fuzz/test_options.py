@@ -87,7 +87,7 @@ def test_debug_nans_with_a_bound_argument():
 
 # --- the tables of options --------------------------------------------------------------
 
-# Prefixes of options under which these tests run no program, by purpose.
+# Options under which these tests run no program: prefixes of their names, by purpose.
 LEFT_OUT = {
     "the compiler, executables and caches of XLA, which Batch does not use": [
         "jax_allow_f16_reductions", "jax_compilation_cache", "jax_compiler_",

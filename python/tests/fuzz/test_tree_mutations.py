@@ -1,4 +1,4 @@
-"""Calls of functions of data types with changed values.
+"""Calls functions of data types with changed values.
 
 A worker process with a memory limit runs the calls.
 """

@@ -34,7 +34,7 @@ class _Allocations(ctypes.Structure):
 
 
 def _address_space():
-    """Returns the bytes of address space that this process uses."""
+    """Returns the size in bytes of the address space of this process."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
 

@@ -87,7 +87,7 @@ class Worker:
 
 
 def command(program, *options):
-    """Returns the command of a worker of a sweep, whose option --worker calls serve()."""
+    """Returns the command that starts a worker of a sweep. Its option --worker calls serve()."""
     return [sys.executable, os.path.abspath(program), "--worker", *options]
 
 
@@ -179,7 +179,7 @@ def run_groups(command, options, size, seconds, environment, **task):
 
 
 def run_checks(checks, program, tasks, seconds):
-    """Runs tasks of a sweep, which return {check: error or None}, and prints the checks."""
+    """Runs tasks of a sweep and prints their checks. A task returns {check: error or None}."""
     for task, found, error, _ in run_all(command(program), tasks, seconds, environment()):
         if error or isinstance(found, str):  # a traceback
             found = {str(task): error or found}

@@ -1,4 +1,4 @@
-"""Comparison of results of batch.vmap with those of jax.vmap."""
+"""Compares the results of batch.vmap with those of jax.vmap."""
 
 import re
 

@@ -135,7 +135,7 @@ def random_graphs(rng):
 
 @batch.view(Graph, complex)
 def _(number):
-    """A join of copies of the real part. Their number is the imaginary part."""
+    """A join of copies of the real part. The imaginary part is the number of copies."""
     return Graph.Join([number.real] * int(number.imag), 7)
 
 
@@ -145,7 +145,7 @@ def _(number):
 
 
 class Made:
-    """A leaf if it has one part, or a node if it has two."""
+    """A leaf if there is one part, or a node if there are two."""
 
     def __init__(self, *parts):
         self.parts = parts
@@ -157,7 +157,10 @@ def _(thing):
 
 
 class Viewed:
-    """An object whose view raises `error`, or returns `made`, or else the object itself."""
+    """An object with a view that returns `made` if it is set, or else the object itself.
+
+    If `error` is set, the view raises it instead.
+    """
 
     def __init__(self, error=None):
         self.error, self.made = error, None

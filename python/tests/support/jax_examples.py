@@ -50,7 +50,7 @@ class _Lift(ast.NodeTransformer):
         try:
             value = eval(compile(ast.Expression(call), "example", "eval"), dict(self.names))
             self.inputs.append(_several(value))
-        except Exception:  # usually not an array
+        except Exception:  # usually because the value is not an array
             return call
         return ast.Name(f"input{len(self.inputs) - 1}", ast.Load())
 

@@ -72,7 +72,7 @@ def typed():
 
 
 def collatz(n):
-    """Number of rounds until n is 1, which differs greatly between instances."""
+    """Number of rounds until n is 1. It differs greatly between instances."""
     return lax.while_loop(lambda s: s[0] != 1, lambda s: (jnp.where(
         s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1), (n, jnp.int32(0)))[1]
 

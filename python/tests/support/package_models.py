@@ -61,7 +61,7 @@ def _random_tree(size):
     return ("node", _random_tree(left), _random_tree(size - left))
 
 
-# Arguments of the loop for nine instances, and its parameter.
+# Arguments of the loop for nine instances, and the loop's parameter.
 N = 9
 X = _fractions((N, 2, 5), 64)
 LIMIT = _rng.integers(-2, 6, N).astype(numpy.float32)
@@ -97,7 +97,7 @@ def bind_parser(**options):
 
 
 def parser_results(folder):
-    """Results that batch-run computes with the parser for SENTENCES."""
+    """Results that batch-run computes for SENTENCES with the parser."""
     weights = _weights(batch.compile(PARSER, sizes=PARSER_SIZES), WORDS)
     return oracle(folder, PARSER, weights, [{"tokens": words} for words in SENTENCES],
                   *_flags(PARSER_SIZES))
@@ -109,7 +109,7 @@ def bind_encoder(**options):
 
 
 def encoder_results(folder):
-    """Results that batch-run computes with the encoder for TREES."""
+    """Results that batch-run computes for TREES with the encoder."""
     weights = _weights(batch.compile(ENCODER, sizes=ENCODER_SIZES), 100)
     return oracle(folder, ENCODER, weights, json.loads(json.dumps(TREES)),
                   *_flags(ENCODER_SIZES))

@@ -54,7 +54,7 @@ class Tree:
 
 
 def lstm_states(H):
-    """Returns the data type of the states of a TreeLSTM of binary trees."""
+    """Returns the data type of the states that a TreeLSTM computes for binary trees."""
     @batch.adt
     class States:
         class leaf:

@@ -1,4 +1,4 @@
-"""Comparison of results of batch.from_torch with those of PyTorch.
+"""Compares the results of batch.from_torch with those of PyTorch.
 
 Modules that import this module are skipped if PyTorch is not installed.
 """

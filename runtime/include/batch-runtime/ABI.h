@@ -150,9 +150,9 @@ typedef struct BatchVariable {
   int64_t *depths; ///< for each lane: the number of entries
 } BatchVariable;
 
-/// The outcome of an instance of a lockstep program: 0 for success, else one of
-/// these values in the high half, and in the low half the block where the
-/// instance ended.
+/// The outcome of an instance of a lockstep program: 0 for success. Otherwise,
+/// the high half is one of these values, and the low half is the block where
+/// the instance ended.
 typedef enum BatchLaneEnd {
   BATCH_LANE_STACK_OVERFLOW = 1,
   BATCH_LANE_TOO_MANY_STEPS = 2,
@@ -172,8 +172,8 @@ typedef struct BatchLanes {
   int64_t maskFrom;      ///< a block runs masked if at least this many lanes
                          ///< wait for it
   int64_t now;           ///< steps run so far
-  int64_t longestWait;   ///< maximum number of steps from a lane's arrival at a
-                         ///< block up to and including the step that ran it
+  int64_t longestWait;   ///< maximum number of steps that a lane waited for its
+                         ///< block, including the step that ran the block
   int64_t frame;         ///< number of blocks in the frames below the current
                          ///< one; 0 without frames
   int64_t count;         ///< number of lanes that run the current block
@@ -234,7 +234,7 @@ typedef struct BatchUnit {
   int64_t numInstances;
   int64_t maxRounds; ///< maximum number of rounds of an instance
   int64_t *ends;     ///< for each instance: 0 for success, else the loop that
-                     ///< took too many rounds, as its 1-based position in the
+                     ///< took too many rounds: its 1-based position in the
                      ///< descriptor's `loops`
   int64_t tasks;     ///< tasks that the unit counts as its own
   int64_t shares;    ///< tasks of which the unit ran a share; only the first
@@ -244,10 +244,10 @@ typedef struct BatchUnit {
   int64_t barriers;      ///< barriers that the unit counts for all units
   int64_t copiedBytes;   ///< bytes copied for results, and for arguments that
                          ///< change
-  char *nodeRows;       ///< rows of all units: the descriptor's `nodeBytes` for
-                        ///< each node of the input
-  int64_t *nodeResults; ///< results of the unit: `nodeCells` for each node of
-                        ///< the input
+  char *nodeRows;        ///< rows of all units: `nodeBytes` bytes for each node
+                         ///< of the input
+  int64_t *nodeResults;  ///< results of the unit: `nodeCells` cells for each
+                         ///< node of the input
   void *trace; ///< on the host if the unit's tasks are traced, else null
 } BatchUnit;
 
@@ -262,8 +262,8 @@ typedef struct BatchPlan {
   int64_t numSteps;
 } BatchPlan;
 
-/// The arguments of the persistent kernel of a program of plans: each field is
-/// an argument, in order. Pointers are device addresses.
+/// The arguments of a persistent kernel that runs plans. Each field is an
+/// argument, in order. Pointers are device addresses.
 typedef struct BatchPlansLaunch {
   const BatchPlan *plans;
   int64_t numPlans;
@@ -274,14 +274,14 @@ typedef struct BatchPlansLaunch {
                     ///< forever
 } BatchPlansLaunch;
 
-/// The arguments of the persistent kernel of a program of lanes.
+/// The arguments of a persistent kernel that runs lanes.
 typedef struct BatchLanesLaunch {
   BatchContext *context;
   struct BatchDeviceControl *control;
   int64_t blocks;
 } BatchLanesLaunch;
 
-/// The arguments of the persistent kernel of a program of single instances.
+/// The arguments of a persistent kernel that runs single instances.
 typedef struct BatchInstancesLaunch {
   BatchContext *context;
   struct BatchDeviceControl *control;

@@ -254,14 +254,14 @@ BatchStatus batchSessionRun(BatchSession *session, const BatchInputs *inputs,
 /** Runs a mini-batch like batchSessionRun, and traces it. The outputs remain
  * available. Sets `text` to a JSON object that reports how many instances ran
  * each kernel or block together (docs/reference/formats.md). It is valid until
- * the session's next call. Unsupported for objects for a device. */
+ * the session's next call. Objects for a device do not support this. */
 BatchStatus batchSessionExplain(BatchSession *session,
                                 const BatchInputs *inputs,
                                 const BatchCancellation *cancellation,
                                 const char **text);
 
-/** Counts the rows of an output, over all instances of the last run: one for
- * each instance, unless the output is ragged. */
+/** Counts the rows of an output over all instances of the last run. Each
+ * instance has one row, unless the output is ragged. */
 BatchStatus batchSessionRows(BatchSession *session, int64_t output,
                              int64_t *rows);
 /** Copies an output of the last run into the caller's array. The first

@@ -82,8 +82,8 @@ struct PackingInfo {
   bool panels = false;      ///< false: rows
   int64_t n = 0, k = 0, width = 0;
   bool transposed = false;
-  /// For panels of a parameter that has further dimensions in addition to n and
-  /// k: its extents, and its dimensions in the order groups, k, n.
+  /// For panels of a parameter that has more dimensions than n and k: the
+  /// parameter's extents, and its dimensions in the order groups, k, n.
   std::vector<int64_t> extents;
   std::vector<int> order;
 
@@ -161,11 +161,12 @@ struct KernelInfo {
   bool deferred = false; ///< no wait depends on it
   std::vector<OperandInfo> operands;
   std::vector<ResultInfo> results;
-  /// For results of blocks of a lockstep program, which have no table: the size
-  /// in bytes, and the operand in whose row the result may be stored, or -1.
+  /// Results of a block of a lockstep program have no table. For each result:
+  /// the size in bytes, and the operand in whose row it may be stored, or -1.
   std::vector<int64_t> resultBytes;
   std::vector<int> resultRoots;
-  int64_t copiedBytes = 0; ///< per task, for inserts that are never in place
+  int64_t copiedBytes = 0; ///< bytes per task, for inserts that are never
+                           ///< in place
   int64_t taskScratch = 0;
   std::vector<RaggedScratch> raggedScratch;
   WorkerScratch workerScratch;
@@ -214,17 +215,17 @@ struct ReplicateInfo {
   int64_t capacity = 1;           ///< instances that units can run together; 0:
                                   ///< each unit runs instances by itself
   int64_t memberBytes = 0;        ///< bytes for each instance except the first
-  int64_t setBytes = 0;           ///< bytes in front of `common`, for several
-                                  ///< instances
+  int64_t setBytes = 0;           ///< bytes in front of `common`, if there are
+                                  ///< several instances
   std::vector<std::string> loops; ///< unbounded loops, for messages
   /// The loop around each kernel, by the kernel's name, for messages.
   std::map<std::string, std::string> kernelLoops;
-  int64_t nodeBytes = 0;  ///< bytes of the rows of each node of the input
-  int64_t nodeCells = 0;  ///< cells of the results of each node of an instance
+  int64_t nodeBytes = 0;  ///< bytes of rows for each node of the input
+  int64_t nodeCells = 0;  ///< cells of results for each node of an instance
   int64_t nodeValues = 0; ///< new nodes for each node of the input
 
-  /// Return the number of bytes that all units need to run `instances`
-  /// instances together: in front of BatchUnit::common, and from there on.
+  /// Return the number of bytes before the address BatchUnit::common, and from
+  /// it on, if all units run `instances` instances together.
   int64_t bytesBefore(int64_t instances) const {
     return instances > 1 && capacity > 1 ? setBytes : 0;
   }
@@ -251,7 +252,7 @@ struct Descriptor {
   std::vector<SourceInfo> sources; ///< source 0 is unused
   std::vector<KernelInfo> kernels;
   int64_t memo = 0;
-  std::optional<LaunchInfo> launch;       ///< only for objects for a device
+  std::optional<LaunchInfo> launch;       ///< only in objects for a device
   std::optional<LockstepInfo> lockstep;   ///< instead of an inspector
   std::optional<ReplicateInfo> replicate; ///< instead of an inspector
   bool separable = false;                 ///< several workers may inspect

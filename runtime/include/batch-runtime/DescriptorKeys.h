@@ -61,7 +61,7 @@ BATCH_KEY(list)
 BATCH_KEY(tensor)
 BATCH_KEY(dtype)
 BATCH_KEY(shape)
-BATCH_KEY(input) // of a source of input tensors: the shape of the tensors
+BATCH_KEY(input) // of a source: the shape of its input tensors
 BATCH_KEY(table)
 BATCH_KEY(source)
 

@@ -54,7 +54,7 @@ struct DeviceCode {
 struct LaunchShape {
   int64_t blocks = 1;
   int64_t blockSize = 256;
-  int64_t clusterSize = 1; ///< number of blocks; divides `blocks`
+  int64_t clusterSize = 1; ///< blocks per cluster; divides `blocks`
   int64_t sharedBytes = 0; ///< dynamic shared memory of a block
 };
 

@@ -104,8 +104,8 @@ public:
   void open(const std::string &path) { file = TensorFile::open(path); }
 
   /// Returns the first row and the number of rows of a tensor of the file. The
-  /// rows have type `type`. There is one row, or if `list` is true, one row for
-  /// each element of the tensor's leading dimension.
+  /// rows have type `type`. If `list` is true, there is one row for each
+  /// element of the tensor's leading dimension; otherwise, there is one row.
   std::pair<int64_t, int64_t> rows(const Type &type, const std::string &name,
                                    bool list);
   /// Appends rows of zeros, including padding, for the caller to fill in. The

@@ -39,8 +39,8 @@ public:
   void submit(int64_t position);
   /// Waits until an instance has finished and returns its position. The caller
   /// may then read its results. Returns kClosed if the run ends first, and
-  /// kWoken after wake(). Throws Cancelled once `cancellation`, which may be
-  /// null, is requested; the stream stays usable.
+  /// kWoken after wake(). `cancellation` may be null. Once it is requested,
+  /// throws Cancelled; the stream stays usable.
   int64_t take(const Cancellation *cancellation);
   static constexpr int64_t kClosed = -1, kWoken = -2;
   /// Returns the number of instances that take() would return without waiting.

@@ -48,8 +48,8 @@ public:
   BoundParameters(const Descriptor &descriptor,
                   const ParameterOptions &options);
   using Loader = std::function<ParameterValue(const ParameterInfo &)>;
-  /// Binds the parameters that `load` returns: elements of the parameter's
-  /// type, with an extent for each dimension that its shape leaves open.
+  /// Binds all parameters. For each one, `load` returns elements of the
+  /// parameter's type, and a shape without unknown extents.
   static BoundParameters make(const Descriptor &descriptor,
                               const Loader &load) {
     return BoundParameters(load, descriptor);
@@ -58,7 +58,8 @@ public:
   const char *packing(size_t index) const {
     return buffers[index].data() + prefix(index);
   }
-  /// Returns the number of bytes in front of a packing that belong to it.
+  /// Returns the number of bytes of a packing that precede the address
+  /// packing().
   size_t prefix(size_t packing) const { return layouts[packing].prefix; }
   int64_t rows(size_t packing) const { return layouts[packing].rows; }
   int64_t rowBytes(size_t packing) const { return layouts[packing].rowBytes; }

@@ -21,8 +21,8 @@ struct PlanOptions {
   /// Makes a separate plan for each part. The plans share no rows, so they can
   /// run concurrently.
   bool separatePlans = false;
-  /// Rows that later plans of the run or the run's results need; null if this
-  /// is the last plan.
+  /// Rows needed by later plans of the run or by its results; null if this is
+  /// the last plan.
   const LiveOutRows *later = nullptr;
 };
 

@@ -33,8 +33,8 @@ public:
   void writeDepths(const Schedule &schedule);
 
   /// Computes depths and writes them into the records just read. A task's depth
-  /// is one more than the greatest depth of the tasks of its phase that it
-  /// reads.
+  /// is one more than the greatest depth of the tasks that it reads in its own
+  /// phase.
   void writeDepths();
 
   /// Calls `body(handle, table)` for the tensors that a task of a kernel reads:

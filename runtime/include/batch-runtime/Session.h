@@ -79,8 +79,8 @@ struct SessionOptions {
   /// Each worker that inspects gets at least this many nodes and elements of
   /// list arguments. For less work, waking a worker does not pay off.
   int64_t nodesPerWorker = 256;
-  /// A task's rows of at least this many bytes are reused after their last
-  /// read. Finding the last reads costs about as much as scheduling.
+  /// Rows of a task that have at least this many bytes are reused after their
+  /// last read. Finding the last reads costs about as much as scheduling.
   int64_t reusedRowBytes = 1024;
   /// All workers share batches of at least this many tasks, and one worker runs
   /// smaller ones. 0 means that each kernel specifies its own number.
@@ -137,15 +137,15 @@ struct StepTime {
 struct LockstepCounters {
   struct Block {
     int64_t runs = 0;         ///< number of runs of the block
-    int64_t laneRuns = 0;     ///< number of lanes in these runs, in total
-    int64_t laneCapacity = 0; ///< number of all lanes of the units in these
-                              ///< runs, in total
+    int64_t laneRuns = 0;     ///< total number of lanes in these runs
+    int64_t laneCapacity = 0; ///< number of lanes of the unit, summed over
+                              ///< these runs
   };
   int64_t lanes = 0;
   int64_t steps = 0;       ///< number of blocks that ran
   int64_t longestWait = 0; ///< maximum number of steps that a lane waited for
                            ///< its block
-  int64_t laneRuns = 0;    ///< number of lanes in these steps, in total
+  int64_t laneRuns = 0;    ///< total number of lanes in these steps
   int64_t stackBytes = 0, topBytes = 0; ///< bytes moved from and to stacks, and
                                         ///< to tops of stacks
   int64_t copiedBytes = 0;              ///< bytes copied by inserts
@@ -283,10 +283,11 @@ public:
   /// Like run(), but traced. Returns an explanation of how many instances ran
   /// each block together.
   RunExplanation explain();
-  /// Like execute() or run(). Returns the mean time that the workers spend in
-  /// kernels, in microseconds, without the time between steps and waits for
-  /// other workers. The mean is over the workers that run kernels. On a device,
-  /// returns the time of its kernel, and copies no results.
+  /// Like execute() or run(). Returns the mean time in microseconds that the
+  /// workers spend in kernels. This excludes the time between steps and the
+  /// time spent waiting for other workers. The mean is over the workers that
+  /// run kernels. On a device, returns the time of its kernel, and copies no
+  /// results.
   double executeTimed();
 
   /// Runs one instance of the mini-batch directly. Its results are valid until

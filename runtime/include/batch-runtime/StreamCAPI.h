@@ -48,11 +48,11 @@ BatchStatus batchStreamPut(BatchStream *stream, const BatchInputs *inputs);
  * the numbers of these instances in `numbers` and their count in `count`. The
  * count is 0 if the stream has no instances, or after batchStreamWake.
  *
- * Returns BATCH_STATUS_CANCELLED if the cancellation, which may be null, is
- * requested before an instance has finished. In this case, the stream
- * continues. Returns BATCH_STATUS_FAILED if an instance has failed. In this
- * case, the instance is removed from the stream. An index out of range ends the
- * stream, and results that have not been taken are lost. */
+ * `cancellation` may be null. Returns BATCH_STATUS_CANCELLED if it is requested
+ * before an instance has finished. In this case, the stream continues. Returns
+ * BATCH_STATUS_FAILED if an instance has failed. In this case, the instance is
+ * removed from the stream. An index out of range ends the stream, and results
+ * that have not been taken are lost. */
 BatchStatus batchStreamTake(BatchStream *stream, int64_t most,
                             const BatchArray *outputs, int64_t *numbers,
                             int64_t *count,

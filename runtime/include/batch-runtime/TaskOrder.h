@@ -25,8 +25,8 @@ class Tables;
 /// The next plan reuses all memory.
 class TaskOrder {
 public:
-  /// The tasks of consecutive instances. They read only results of each other
-  /// and of tasks of earlier plans.
+  /// The tasks of consecutive instances. They read only each other's results,
+  /// and results of tasks of earlier plans.
   struct Part {
     const BatchContext *context = nullptr;
     int64_t base = 0;           ///< number of the part's first task in the run
@@ -59,7 +59,8 @@ public:
   int64_t numParts() const { return partCount; }
   Part &part(int64_t number) { return parts[number]; }
   const Part &part(int64_t number) const { return parts[number]; }
-  /// Returns the number of the first part in `plan`, a plan of the scheduler.
+  /// Returns the number of a plan's first part. `plan` is the plan's number in
+  /// the scheduler.
   int64_t firstPart(int64_t plan) const {
     return plan * (partCount / scheduler.plans());
   }

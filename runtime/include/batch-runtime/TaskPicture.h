@@ -37,8 +37,8 @@ public:
   /// Returns the tasks, plan by plan. Constant tasks are included once.
   const std::vector<Task> &tasks() const { return all; }
   /// Writes a graph for Graphviz: one node per task, one color per batch. If
-  /// control flow waits for tensors, each flush is a cluster, and tasks whose
-  /// results control flow reads have a double border.
+  /// control flow waits for tensors, each flush is a cluster, and a task has a
+  /// double border if control flow reads its results.
   void write(const std::string &path, const Descriptor &descriptor) const;
 
 private:

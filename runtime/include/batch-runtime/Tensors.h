@@ -32,8 +32,8 @@ const char *typeName(DType type);
 /// Error for unknown names.
 DType parseTypeName(const std::string &name);
 
-/// Read element `index` of an array as a double (integers above 2^53 are
-/// rounded) or as an integer.
+/// Read element `index` of an array as a double or as an integer. As doubles,
+/// integers above 2^53 are rounded.
 double loadDouble(DType type, const char *data, int64_t index);
 int64_t loadInteger(DType type, const char *data, int64_t index);
 

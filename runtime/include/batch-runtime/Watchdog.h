@@ -65,7 +65,7 @@ std::string describeLanes(const LockstepInfo &info, int64_t progress);
 
 /// Returns the size in bytes of a kernel's control words (BatchDeviceControl).
 size_t controlBytes(int64_t blocks);
-/// Returns the words of each block in a copy of the control words.
+/// Returns the words of each block, from a copy of the control words.
 std::vector<BatchBlockControl> readBlocks(const char *control, int64_t blocks);
 
 /// Raises an Error if the kernel's own watchdog ended it; `control` is a copy

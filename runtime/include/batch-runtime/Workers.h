@@ -61,8 +61,8 @@ public:
   /// Calls `job(argument, worker)` once on every worker and waits for all. A
   /// job that is not shared runs on worker 0 only, and barriers do nothing.
   void run(void (*job)(void *, int), void *argument, bool shared = true);
-  /// Like run(). Returns the mean time that a worker spent in the job, in
-  /// microseconds, without waits at barriers. The mean is over the workers that
+  /// Like run(). Returns the mean time in microseconds that a worker spent in
+  /// the job, excluding waits at barriers. The mean is over the workers that
   /// run the job.
   double runTimed(void (*job)(void *, int), void *argument, bool shared = true);
   /// Calls `body(part)` for the parts 0 ... parts-1 and waits for all. Worker w
@@ -120,8 +120,8 @@ private:
   bool isSerial = false; ///< true if only worker 0 runs the job
   const Cancellation *cancellation = nullptr;
   std::atomic<bool> hasLeft{false};
-  /// Time that one worker has spent in a job without waits, in microseconds, on
-  /// a separate cache line.
+  /// Time in microseconds that one worker has spent in a job, excluding waits.
+  /// Each time is on a separate cache line.
   struct alignas(64) WorkTime {
     double busy = 0;
   };

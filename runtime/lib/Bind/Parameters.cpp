@@ -153,7 +153,7 @@ struct ElementOrder {
   std::vector<int64_t> groups{0}, ks{0}, ns{0};
 };
 
-/// Returns the order of the elements of `columns` columns, or of all columns if
+/// Returns the order of the elements in `columns` columns, or in all columns if
 /// the packing has its own order.
 ElementOrder findElements(const PackingInfo &packing, int64_t columns) {
   std::vector<int64_t> extents{packing.k, columns};

@@ -122,8 +122,8 @@ struct BatchSession {
   /// True if instances may have failed in a successful run.
   const bool keepsPartial;
   bool hasResults = false;
-  /// Locations of the rows of all outputs, once a ragged output is requested.
-  /// This is a member so that its memory is reused.
+  /// Locations of the rows of all outputs; null until a ragged output is
+  /// requested. This is a member so that its memory is reused.
   std::unique_ptr<batchrt::OutputCollector> found;
   bool hasFound = false;   ///< true if `found` belongs to the last run
   std::string failure;     ///< last text returned by batchSessionFailure()

@@ -206,7 +206,7 @@ int64_t ValueReader::node(int64_t number, const NodeUse &use) {
   if (first == end)
     raiseInvalid(what, ": node ", number, " is out of range, because instance ",
                  use.instance, " has no nodes",
-                 use.parent < 0 ? "" : " before its parent");
+                 use.parent < 0 ? "" : " before the parent of this node");
   if (number < first || number >= end)
     raiseInvalid(what, ": node ", number, " is out of range; expected ", first,
                  " to ", end - 1, ", the nodes",

@@ -18,8 +18,9 @@ namespace batchrt {
 void readInputs(const Descriptor &descriptor, const BatchInputs &inputs,
                 Forest &forest, InputTensors &tensors);
 
-/// Writes the arguments of instances to `positions` of the forest, where the
-/// cells of tensors are addresses of rows.
+/// Writes the arguments of instances to `positions` of the forest. There, each
+/// cell of a tensor must contain the address of a row, which receives the
+/// elements.
 void writeArguments(const Descriptor &descriptor, const BatchInputs &inputs,
                     const std::vector<int64_t> &positions, Forest &forest,
                     InputTensors &tensors);

@@ -37,7 +37,8 @@ int32_t batchAbiVersion(void) { return BATCH_ABI_VERSION; }
 BatchElementType batchrt::elementType(DType type) {
   return static_cast<BatchElementType>(type);
 }
-// The values of the C enum are guaranteed, and DType must have the same values.
+// The C API guarantees the values of its enum, so DType must have the same
+// values.
 static_assert(static_cast<int>(DType::I1) == BATCH_TYPE_I1 &&
               static_cast<int>(DType::I64) == BATCH_TYPE_I64 &&
               static_cast<int>(DType::U8) == BATCH_TYPE_U8 &&

@@ -20,10 +20,10 @@ Target::Target(const BatchField &output, const BatchArray &array, int64_t rows)
   if (array.rank > 0 && array.shape)
     given.assign(array.shape, array.shape + array.rank);
   if (array.type != output.type || given != wanted)
-    raiseInvalid("output '", output.name, "' has elements of type ",
+    raiseInvalid("output '", output.name, "' has element type ",
                  typeName(elementType(output.type)), " and shape ",
-                 shapeName(wanted), ", but the array has type ", typeName(type),
-                 " and shape ", shapeName(given));
+                 shapeName(wanted), ", but the array has element type ",
+                 typeName(type), " and shape ", shapeName(given));
   if (!data && elementCount(wanted) > 0)
     raiseInvalid("the array for output '", output.name, "' is null");
   if (array.strides)

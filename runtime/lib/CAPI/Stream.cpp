@@ -92,7 +92,7 @@ BatchStream::BatchStream(BatchSession *owner, int64_t capacity)
   });
 }
 
-/// Fills each position with an instance of zeros.
+/// Fills each position with an instance whose values are all zero.
 void BatchStream::fillPositions() {
   const Model &model = *session.model;
   const std::vector<int64_t> noStrides(64, 0);

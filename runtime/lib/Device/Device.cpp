@@ -14,8 +14,8 @@ uint64_t Device::allocate(size_t bytes, const char *what) {
   uint64_t memory = tryAllocate(bytes);
   if (!memory)
     raise("out of memory on ", facts.name, ": cannot allocate ", bytes,
-          " bytes for ", what, " with ", freeMemory(), " of ", facts.memory,
-          " bytes free; use a smaller batch (--batch)");
+          " bytes for ", what, " (", freeMemory(), " of ", facts.memory,
+          " bytes free); use a smaller batch (--batch)");
   return memory;
 }
 

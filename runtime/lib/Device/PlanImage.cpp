@@ -171,8 +171,8 @@ private:
   void writeStep(const BatchStep &from, BatchStep &to);
   void writeOperand(const BatchStep &step, const BatchOperand &from,
                     const OperandInfo &info);
-  /// Returns the device address of `bytes` bytes, which messages call `what`.
-  /// Returns null for null.
+  /// Returns the device address of `bytes` bytes at `address`, or null if
+  /// `address` is null. Errors refer to these bytes as `what`.
   uint64_t translate(const void *address, size_t bytes, const char *what,
                      bool copiedIn = false);
   uint64_t translateScratch(const char *scratch);
@@ -216,7 +216,7 @@ void ImageWriter::writeStep(const BatchStep &from, BatchStep &to) {
   for (size_t o = 0; o < kernel->operands.size(); ++o)
     writeOperand(from, from.operands[o], kernel->operands[o]);
   for (size_t r = 0; r < kernel->results.size(); ++r)
-    // The null address denotes a result in the row of an operand.
+    // A null address means that the result is in the row of an operand.
     *result++ = from.results[r]
                     ? translate(from.results[r], 0, "a table of results")
                     : 0;

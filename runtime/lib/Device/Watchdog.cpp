@@ -299,8 +299,9 @@ void Device::wait(const Watchdog &watchdog, DeviceStream stream) {
     if (secondsSince(looked) < limit / 4)
       continue;
 
-    // A run may wait any length of time for other work of its stream or of the
-    // GPU. It may also take any length of time while its control words change.
+    // A run may wait for other work in its stream or on the GPU for any length
+    // of time. It may also take any length of time while its control words
+    // change.
     looked = Clock::now();
     bool waits = watchdog.begin && !hasHappened(*watchdog.begin);
     if (!waits && watchdog.control &&

@@ -50,8 +50,7 @@ private:
 };
 } // namespace
 
-/// Describes the kernel of the task that a block last began, and the kernel's
-/// loop.
+/// Describes the kernel of a block's most recent task, and the kernel's loop.
 std::string DeviceInstances::describe(int64_t progress) const {
   const std::vector<KernelInfo> &kernels = descriptor().kernels;
   const size_t kernel = lowOf(progress);

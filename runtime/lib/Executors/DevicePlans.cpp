@@ -15,8 +15,8 @@
 using namespace batchrt;
 
 namespace {
-/// Runs all plans of a mini-batch with one launch of the persistent kernel,
-/// after one copy to the device and before one copy to the host.
+/// Runs all plans of a mini-batch with one copy to the device, one launch of
+/// the persistent kernel and one copy to the host.
 class DevicePlans : public PlanExecutor {
 public:
   DevicePlans(MiniBatch &batch, const BoundParameters &parameters)

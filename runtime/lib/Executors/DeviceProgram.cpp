@@ -16,8 +16,9 @@
 using namespace batchrt;
 
 namespace {
-/// Programs that sessions have open. A live program keeps its object alive, and
-/// its sessions keep the parameters alive, so no address in a key is reused.
+/// Programs that are open in sessions. A live program keeps its object alive,
+/// and its sessions keep the parameters alive, so no address in a key is
+/// reused.
 struct OpenPrograms {
   using Key = std::tuple<const BatchObject *, const BoundParameters *, int,
                          int64_t, uint64_t>;
@@ -148,8 +149,8 @@ DeviceRuns::~DeviceRuns() {
     device.releaseStream(ownStream);
 }
 
-/// Chooses as many blocks as the device can run at the same time, in whole
-/// clusters.
+/// Chooses as many blocks as the device can run at the same time, rounded down
+/// to whole clusters.
 void DeviceRuns::chooseShape(int64_t mostBlocks) {
   const LaunchInfo &launch = program->launchInfo();
   Device &device = program->device();

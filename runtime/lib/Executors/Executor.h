@@ -43,20 +43,21 @@ public:
   virtual void prepareStream(InstanceStream &stream);
   /// Runs the instances of the stream until it is closed.
   virtual void runStream() {}
-  /// Returns failure() of an instance of a stream, and clears it.
+  /// Returns failure() of the instance at a position of the stream, and clears
+  /// it.
   virtual std::string takeFailure(int64_t /*position*/) { return ""; }
 
   /// Like run(), but returns the time that a worker spends in kernels, in
   /// microseconds.
   virtual double runTimed() = 0;
-  /// Like run(), but runs step by step and returns the times.
+  /// Like run(), but runs the steps one by one and returns their times.
   virtual std::vector<StepTime> runTraced() = 0;
   /// Returns the address in host memory of a tensor of the last run.
   virtual const char *tensor(const Type &type, int64_t cell) const = 0;
   /// Returns the reason why an instance has no results, or an empty string if
   /// it has results.
   virtual std::string failure(int64_t /*instance*/) const { return ""; }
-  /// Returns the counts of the last run, except nodes.
+  /// Returns the counts of the last run, except the number of nodes.
   virtual RunCounters counters() const = 0;
   /// Returns counts by kernel; only for plans of tasks.
   virtual const std::vector<KernelCounts> &kernelCounts() const;

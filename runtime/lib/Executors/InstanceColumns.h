@@ -52,7 +52,7 @@ public:
                    const int64_t *ends, const char *staging) const;
 
 private:
-  /// Offsets of an argument or a result of all instances.
+  /// Offsets of an argument or a result, for all instances.
   struct Column {
     size_t cells = 0, rows = 0, rowBytes = 0;
   };

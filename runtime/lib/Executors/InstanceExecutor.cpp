@@ -57,7 +57,7 @@ void InstanceExecutor::checkEnds() const {
 
 void InstanceExecutor::addCounts(RunCounters &counters, const BatchUnit &unit,
                                  bool isFirst) {
-  // All units run shares of the same tasks, so count them once.
+  // Each unit runs its share of the same tasks, so count these tasks once.
   counters.tasks += unit.tasks + (isFirst ? unit.shares : 0);
   counters.batches += unit.batches + (isFirst ? unit.sharedBatches : 0);
   counters.barriers += unit.barriers;

@@ -71,7 +71,7 @@ void InstanceImage::layOut(const MiniBatch &batch, int64_t newUnits) {
 }
 
 /// Writes the lists. Copies the tensors in lists and fields, and stores the
-/// addresses of the copies in their cells.
+/// addresses of the copies in the cells of the tensors.
 void InstanceImage::writeTensors(const MiniBatch &batch,
                                  const ImagePlaces &places) const {
   const Forest &forest = batch.forest();
@@ -95,7 +95,7 @@ void InstanceImage::writeTensors(const MiniBatch &batch,
   }
 }
 
-/// Variant of a node that the run has not created.
+/// Marks a node that the run has not created.
 static constexpr uint8_t noVariant = 255;
 
 void InstanceImage::writeNodes(const MiniBatch &batch,
@@ -195,7 +195,7 @@ static int64_t toHost(int64_t address,
   raise("the tensor of a node has the invalid address ", place);
 }
 
-/// Copies the nodes that the run has created to the forest.
+/// Copies to the forest the nodes that the run has created.
 void InstanceImage::readNodes(const MiniBatch &batch,
                               const std::vector<ImageRegion> &parameters,
                               char *staging, uint64_t address) const {

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Device memory of the units of a program of single instances. It is one piece,
-// laid out in the order in which it is copied. Results that are tensors, and
-// rows of nodes, are not copied in:
+// Device memory for the units of a program that runs single instances. It is
+// one piece, laid out in the order in which it is copied. Results that are
+// tensors, and rows of nodes, are not copied in:
 //
 //   |<--------------------- in ---------------------->|
 //                      |<------------- out ------------------------->|
@@ -46,7 +46,7 @@ public:
   size_t control() const { return controlAt; }
 
   /// Writes all data that is copied in. `parameters` are on the device, and
-  /// `packings` is the device address of their list.
+  /// `packings` is the device address of the list of packed parameters.
   void write(const MiniBatch &batch, const std::vector<ImageRegion> &parameters,
              uint64_t packings, char *staging, uint64_t address) const;
 

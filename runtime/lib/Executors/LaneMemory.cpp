@@ -34,8 +34,8 @@ LaneMemory::LaneMemory(const Lockstep &lockstep, bool onDevice)
         resultBytes, std::accumulate(kernel.resultBytes.begin(),
                                      kernel.resultBytes.end(), int64_t(0)));
   }
-  // There is a frame for the entry, one for each call, one in which an instance
-  // with too many calls ends, and one more that is read ahead.
+  // There is a frame for the entry, one for each call, one for an instance that
+  // ends because it has too many calls, and one that is read ahead.
   const int64_t frames = info.frames ? lockstep.getOptions().stackDepth + 3 : 1;
   frameCells = info.blocks.size() * frames;
 }
@@ -178,7 +178,8 @@ void LaneMemory::write(char *staging, uint64_t address) const {
   }
 }
 
-/// Writes one step for each block. Runs change only the step's number of tasks.
+/// Writes one step for each block. A run changes only the number of tasks in a
+/// step.
 void LaneMemory::writeSteps(const Unit &unit, const ImagePlaces &places) const {
   const size_t blocks = info.blocks.size();
   std::fill_n(places.here<BatchStep>(unit.steps), 2 * blocks, BatchStep());

@@ -41,8 +41,8 @@ class LaneMemory {
 public:
   LaneMemory(const Lockstep &lockstep, bool onDevice);
 
-  /// Lays out the memory for `units` units, or on a device for at most that
-  /// many. Returns false if nothing has moved.
+  /// Lays out the memory for `units` units. On a device, the number of units
+  /// may be smaller. Returns false if nothing has moved.
   bool layOut(int64_t numInstances, int64_t units);
   size_t bytes() const { return size; }
   int64_t units() const { return static_cast<int64_t>(unitList.size()); }
@@ -51,14 +51,14 @@ public:
 
   /// Writes the contents that persist across runs.
   void write(char *staging, uint64_t address) const;
-  /// Writes the initial contents of a run.
+  /// Writes the initial contents for a run.
   void begin(char *staging, uint64_t address) const;
   /// Returns the lanes of each unit, for the context.
   BatchLanes **lanes(char *staging) const {
     return reinterpret_cast<BatchLanes **>(staging + lists);
   }
   /// Returns the lanes of a unit. Pointers to the unit's counts refer to
-  /// `staging`; other pointers are as the unit sees them.
+  /// `staging`; other pointers contain the addresses that the unit sees.
   BatchLanes counts(int64_t unit, char *staging) const;
   /// Returns the outcome of each instance.
   const int64_t *ends(const char *staging) const {
@@ -112,8 +112,8 @@ private:
   const Descriptor &descriptor;
   const LockstepInfo &info;
   const bool onDevice;
-  // Counts are sums over the kernels of all blocks; bytes are maxima over
-  // kernels, for one lane.
+  // `operands` and `results` are sums over the kernels of all blocks. The
+  // numbers of bytes are maxima over these kernels, for one lane.
   size_t operands = 0, results = 0, scratchBytes = 0, resultBytes = 0;
   size_t frameCells = 0; ///< number of blocks times number of frames
   int64_t numInstances = 0, numLanes = 0;

@@ -148,8 +148,8 @@ void Lockstep::followStream(const int64_t *ready) {
   }
 }
 
-/// Returns the number of bytes that a lane copies for inserts in a block that
-/// is not masked.
+/// Returns the number of bytes that each lane of an unmasked block copies for
+/// inserts.
 int64_t Lockstep::copiedBytes(const BlockInfo &block) const {
   if (block.kernel < 0)
     return 0;

@@ -17,8 +17,8 @@ namespace batchrt {
 /// of workers.
 std::vector<int64_t> costsOfBlocks(const Descriptor &descriptor);
 
-/// The lanes of the workers of a lockstep program. Each worker has its own
-/// lanes, which take instances from a common counter.
+/// Lanes of a lockstep program. Each worker has its own lanes, which take
+/// instances from a common counter.
 class Lockstep {
 public:
   Lockstep(const Descriptor &descriptor, const LockstepOptions &options);
@@ -39,10 +39,11 @@ public:
   const std::vector<int64_t> &stateTable() const { return states; }
   /// Returns the lanes of each worker, for the context.
   BatchLanes **lanes() const { return memory.lanes(buffer.data()); }
-  /// Returns memory for the rows of result `r` of the entry, a tensor of
-  /// `rowBytes` bytes per row.
+  /// Returns memory for the rows of result `r` of the entry. This result is a
+  /// tensor with `rowBytes` bytes per row.
   char *resultRows(size_t r, int64_t rowBytes);
-  /// Returns the maximum number of `workerScratch` bytes that a worker needs.
+  /// Returns the number of bytes that a worker needs for `workerScratch`: the
+  /// maximum over all kernels.
   int64_t workerScratch() const;
 
   int64_t instances() const { return numInstances; }

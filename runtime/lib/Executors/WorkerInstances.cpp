@@ -124,7 +124,7 @@ std::vector<StepTime> WorkerInstances::runTraced() {
       StepTime &time = times[first + i];
       time.worker = static_cast<int64_t>(u);
       time.isShared = traces[u][i].allUnits;
-      // Instances run one by one, or in sets, the last of which may be smaller.
+      // Instances run one by one, or in sets. The last set may be smaller.
       const int64_t left = batch.numInstances() - traces[u][i].ended;
       time.capacity = time.isShared ? std::min(info.capacity, left) : 1;
       // After a barrier within a kernel, a step without new tasks continues the

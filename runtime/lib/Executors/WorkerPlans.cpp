@@ -99,8 +99,8 @@ void WorkerPlans::forEachPlan(const Body &body) {
   endRun();
 }
 
-/// Calls `body(context, job, shared)` for each range of steps, with a context
-/// that has only these steps, and counts the barriers of workers.
+/// Calls `body(context, job, shared)` for each range of steps. `context` has
+/// only these steps. Also counts the barriers of workers.
 template <class Body>
 void WorkerPlans::forEachRange(const Body &body) {
   BatchContext &context = batch.context();
@@ -144,7 +144,7 @@ double WorkerPlans::runTimed() {
   };
   double sum = 0;
   forEachPlan([&] {
-    // Run the steps without tasks to measure the time outside of kernels.
+    // Run the same steps with no tasks, to measure the time outside of kernels.
     BatchContext &context = batch.context();
     BatchStep *steps = context.steps;
     std::vector<BatchStep> empty(steps, steps + context.numSteps);

@@ -220,8 +220,8 @@ std::string InstanceParser::valueName(const Type &type) {
   return "";
 }
 
-/// Describes the argument or field that is or contains the current value, and
-/// the value's position in lists: "argument 'xs'[2]".
+/// Describes the argument or field to which the current value belongs, and the
+/// value's position in lists: "argument 'xs'[2]".
 std::string InstanceParser::subject() const {
   size_t first = frames.size();
   std::string text;

@@ -27,8 +27,8 @@ struct PartialFile {
   std::atomic<bool> taken{false}, exists{false};
   char name[PATH_MAX];
 };
-/// Threads rarely write files at the same time. A temporary file without an
-/// entry here remains only if a signal ends the program.
+/// Threads rarely write files at the same time, so few entries are enough. If a
+/// signal ends the program, a temporary file without an entry remains.
 PartialFile partialFiles[8];
 
 class OutputFile {
@@ -100,7 +100,7 @@ void OutputFile::open() {
   struct stat state;
   bool exists = ::stat(target.c_str(), &state) == 0;
   bool isRegular = exists && S_ISREG(state.st_mode);
-  // A link that remains here is in /proc.
+  // If the target is still a link, it is in /proc.
   bool isLink = ::lstat(target.c_str(), &state) == 0 && S_ISLNK(state.st_mode);
   if ((exists && !isRegular) || isLink) {
     fd = ::open(target.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);

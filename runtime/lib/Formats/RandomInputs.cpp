@@ -85,7 +85,8 @@ void RandomInputs::fill(Pending parent, ValueBuilder &builder,
   const Variant &variant = builder.variant(parent.node);
   std::vector<int64_t> lengths;
   int64_t slots = 0;
-  // Number of children of the node's own ADT that its lists may contain.
+  // Number of children that the node's lists may contain, counting only nodes
+  // of its own ADT.
   int64_t childrenLeft = descriptor.adts[variant.adt].arity;
   for (const Field &field : variant.fields)
     childrenLeft -=

@@ -25,8 +25,8 @@ inline std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape,
   return strides;
 }
 
-/// Returns the strides of a tensor's row in the ABI, whose last dimension is
-/// padded.
+/// Returns the strides of a tensor's row in the ABI. The last dimension of such
+/// a row is padded.
 inline std::vector<int64_t> paddedStrides(const std::vector<int64_t> &shape,
                                           DType type) {
   std::vector<int64_t> strides = denseStrides(shape, byteSize(type));

@@ -58,7 +58,7 @@ private:
   /// Returns the address for the next element, or null if there are too many
   /// elements. In that case, close() raises an error.
   char *next(const char *found);
-  /// Returns the indices of the next value within the first `levels` open
+  /// Returns the index of the next value in each of the first `levels` open
   /// arrays.
   std::string path(size_t levels) const;
   [[noreturn]] void rangeError(const std::string &digits) const;

@@ -14,10 +14,10 @@
 
 namespace batchrt {
 
-/// Ranges of the forest's arrays for the nodes and list entries of each part.
-/// The arrays move when they grow. A part that needs more space therefore waits
-/// until all workers need space or have finished. Then it gets another range
-/// and continues.
+/// Gives each part its own ranges of the forest's arrays, for nodes and list
+/// entries. The arrays move when they grow. A part that needs more space
+/// therefore waits until all workers need space or have finished. Then it gets
+/// another range and continues.
 class ArenaRanges {
 public:
   explicit ArenaRanges(MiniBatch &batch) : batch(batch) {}
@@ -32,8 +32,8 @@ public:
   /// Reserves space for this many more nodes and entries of a part. Compiled
   /// code calls this while the part is inspected.
   void reserve(Part &part, int64_t nodes, int64_t entries);
-  /// Sets the total numbers of nodes and list entries of all parts in the first
-  /// part's context.
+  /// Stores the total numbers of nodes and list entries, over all parts, in the
+  /// first part's context.
   void end();
 
 private:

@@ -192,7 +192,7 @@ int64_t Inspector::numTasks(bool deferred) const {
   return sum;
 }
 
-/// Returns the number of a part's first task of a deferred kernel.
+/// Returns the number of the first deferred task of a part.
 int64_t Inspector::firstDeferred(const Part &part) const {
   return firstTaskOf(static_cast<int64_t>(inspected.size()) + part.number,
                      numParts());

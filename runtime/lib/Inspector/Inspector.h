@@ -22,9 +22,10 @@ class Inspector {
 public:
   explicit Inspector(MiniBatch &batch) : batch(batch), ranges(batch) {}
 
-  /// Inspects all instances: in parts for `groups` separate plans, or, for one
-  /// group, in one part per worker if the mini-batch is large enough. Raises
-  /// the error of the first instance that fails.
+  /// Inspects all instances. If `groups` is more than 1 and the object allows
+  /// it, each group gets one part, with its own plan. Otherwise, each worker
+  /// gets one part if the mini-batch is large enough. Raises the error of the
+  /// first instance that fails.
   void run(int64_t groups);
 
   /// Begins an inspection in rounds, for inspectors that wait for tasks.
@@ -34,8 +35,8 @@ public:
   /// tasks that this round records must run before the next round. Raises the
   /// error of the first instance that fails.
   bool runRound();
-  /// Returns the number of recorded tasks that have not run, either of deferred
-  /// kernels or of all other kernels.
+  /// Returns the number of recorded tasks that have not run: only those of
+  /// deferred kernels, or only those of other kernels.
   int64_t numTasks(bool deferred) const;
   /// Until hideTasks(), plans see only the tasks that numTasks(deferred)
   /// counts.
@@ -44,8 +45,8 @@ public:
   /// Ends a flush: the tasks of kernels that are not deferred have run.
   void endFlush(Tables &tables);
   /// If `find` is set, returns the rows that are needed after the recorded
-  /// tasks have run: rows that instances in progress keep, and rows that
-  /// results and tasks of deferred kernels read.
+  /// tasks have run: rows that instances in progress keep, and rows that are
+  /// read by results or by tasks of deferred kernels.
   const LiveOutRows &findLiveOutRows(bool find);
   /// Return the number of waits since begin(), and the maximum number of fibers
   /// after a round.
@@ -87,7 +88,8 @@ private:
   ArenaRanges ranges;
   std::vector<Part *> inspected; ///< parts with instances
   /// The contexts of these parts. If an inspection in rounds has deferred
-  /// kernels, one context for the deferred tasks of each part follows.
+  /// kernels, they are followed by one context per part, for its deferred
+  /// tasks.
   std::vector<BatchContext *> list;
   bool separatePlans = false;
   std::deque<InstanceFibers> fibers; ///< indexed by part

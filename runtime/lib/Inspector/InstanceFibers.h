@@ -28,8 +28,8 @@ public:
   /// Runs all waiting fibers until they wait again or finish. The first round
   /// begins all instances. Raises the error of the first instance that fails.
   void runRound();
-  /// Returns the number of fibers that resume in the next round, excluding
-  /// instances that begin.
+  /// Returns the number of fibers that resume in the next round. Instances that
+  /// begin in that round do not count.
   int64_t numWaiting() const { return static_cast<int64_t>(waiting.size()); }
   /// Returns the number of fibers in use.
   int64_t numAlive() const { return alive; }

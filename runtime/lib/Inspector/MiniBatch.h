@@ -22,13 +22,14 @@ class MiniBatch;
 class ArenaRanges;
 class InstanceFibers;
 
-/// Step of a worker that runs control flow itself: its share of `tasks` tasks
-/// of a kernel. If `tasks` is 0, the step continues the previous tasks. Kernel
-/// -1 is a barrier. For lanes, `kernel` is a block and `tasks` counts lanes.
+/// Step of a worker that runs control flow itself. In the step, the worker runs
+/// its share of `tasks` tasks of a kernel. If `tasks` is 0, the step continues
+/// the previous tasks. Kernel -1 is a barrier. For lanes, `kernel` is a block
+/// and `tasks` counts lanes.
 struct TracedTasks {
   std::chrono::steady_clock::time_point begin;
   int64_t kernel, tasks;
-  bool allUnits; ///< all workers run the instance, not only this one
+  bool allUnits; ///< true: all workers run the instance; false: only this one
   int64_t ended; ///< instances that have finished so far
 };
 using UnitTrace = std::vector<TracedTasks>;
@@ -55,7 +56,7 @@ struct alignas(64) Part : BatchContext {
   MiniBatch &owner;
   Fiber *running = nullptr;         ///< fiber that runs compiled code now
   size_t stackSize = 0;             ///< stack size of that fiber, in bytes
-  InstanceFibers *fibers = nullptr; ///< fibers of control flow that waits; else
+  InstanceFibers *fibers = nullptr; ///< fibers if control flow waits; else
                                     ///< null
   int64_t waits = 0;
   bool keepsReads = false; ///< true if a watcher needs the reads of control
@@ -124,7 +125,7 @@ public:
   void reserveParts(int64_t count);
   /// Reserves `bytes` bytes of scratch memory for each of `count` workers.
   void reserveWorkers(size_t bytes, int64_t count);
-  /// Handles an index out of range after a run. Raises an error that names the
+  /// Handles an out-of-range index after a run. Raises an error that names the
   /// index and the first of `instances` that reads it. Returns only if no
   /// instance reads it. In this case, the unbatched code has run, and the
   /// mini-batch must run again.
@@ -155,7 +156,7 @@ public:
   Part &context() { return *parts.front(); }
   const Part &context() const { return *parts.front(); }
   const BatchSource *sources() const { return sourceList.data(); }
-  /// Returns the cells of a result of the entry, by instance.
+  /// Returns the cells of a result of the entry, indexed by instance.
   std::vector<int64_t> &results(size_t number) { return resultCells[number]; }
   void addMemory(MemoryUse &use) const;
 

@@ -160,8 +160,8 @@ char *BumpArena::grow(BatchContext &context, size_t bytes) {
   if (next == chunks.size()) {
     size_t size =
         chunks.empty() ? least : std::min(most, chunks.back().capacity() * 2);
-    // With guard pages, each tensor ends at an inaccessible page, up to a limit
-    // on the number of chunks.
+    // With guard pages, each tensor has its own chunk, which ends at an
+    // inaccessible page. This holds up to a limit on the number of chunks.
     if (haveGuardPages() && chunks.size() < 1000)
       size = 0;
     Buffer chunk;

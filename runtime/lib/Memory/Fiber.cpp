@@ -156,7 +156,7 @@ struct EntryCall {
   Start &start;
   Left caller;
 
-  // makecontext() passes nothing wider than an int.
+  // makecontext() cannot pass arguments wider than an int.
   static void run(unsigned high, unsigned low) {
     auto *call = reinterpret_cast<EntryCall *>(
         static_cast<uintptr_t>(uint64_t(high) << 32 | low));
@@ -188,7 +188,8 @@ Arrival enterStack(FiberStack &stack, Entry entry, Start &start) {
 #endif
 
 /// Announces a switch of stacks to AddressSanitizer. `save` receives the state
-/// of the stack being switched from. It is null if that stack is never resumed.
+/// of the stack being switched from. `save` is null if that stack is never
+/// resumed.
 void startSwitch(void **save, const void *bottom, size_t size) {
 #ifdef BATCH_ASAN
   __sanitizer_start_switch_fiber(save, bottom, size);
@@ -241,7 +242,7 @@ void Fiber::EndTracking::operator()(void *stack) const { trackEnd(stack); }
 
 bool Fiber::run(void (*body)(void *), void *argument) {
 #ifdef BATCH_ASAN
-  // Frames that were abandoned earlier left poisoned shadow memory.
+  // Abandoned frames may have left poisoned shadow memory behind.
   __asan_unpoison_memory_region(stack.bottom(), stack.size());
 #endif
   Start start{this, body, argument};

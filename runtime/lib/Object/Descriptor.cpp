@@ -155,7 +155,8 @@ KernelInfo parseKernel(const json &text) {
             " of its records; expected 1 to ", kernel.recordCells);
     kernel.recordCells = std::max(kernel.recordCells, cell + 1);
   }
-  // Results of blocks of a lockstep program have `rowBytes` instead of a table.
+  // In a lockstep program, results of blocks have `rowBytes` instead of a
+  // table.
   for (const json &result : optional(text, key::results))
     if (result.contains(key::rowBytes)) {
       kernel.resultBytes.push_back(result[key::rowBytes].get<int64_t>());

@@ -14,8 +14,8 @@
 
 using namespace batchrt;
 
-/// Removes the punctuation of a name. LLVM and Linux differ only in punctuation
-/// for most names.
+/// Removes the punctuation of a name. For most names, LLVM and Linux differ
+/// only in punctuation.
 static std::string normalize(const std::string &name) {
   std::string result;
   for (char c : name)
@@ -33,7 +33,7 @@ static const char *const aliases[][2] = {
     {"fullfp16", "asimdhp"},
 };
 
-/// Returns true for features that generated code uses and the Linux kernel
+/// Returns true for features that generated code uses and that the Linux kernel
 /// lists. Other names in a target (tuning flags, features for the Linux kernel
 /// only) do not matter here.
 static bool matters(const std::string &feature) {

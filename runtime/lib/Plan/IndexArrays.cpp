@@ -23,7 +23,7 @@ static int64_t entryBytes(const OperandInfo &operand) {
 }
 
 /// Returns, for each operand, the first operand with the same index array.
-/// Gathers of one cell from tables with the same slots share an array.
+/// Gathers of the same cell share an array if their tables have the same slots.
 static std::vector<size_t> findSameRows(const Descriptor &descriptor,
                                         const KernelInfo &kernel) {
   auto isSame = [&](const OperandInfo &a, const OperandInfo &b) {
@@ -115,8 +115,8 @@ void IndexArrays::layOut(const TaskOrder &order) {
   memory.reserve(bytes, "operand index arrays");
 }
 
-/// Converts the row counts of the next ragged operand, which belongs to
-/// `kernel`, to the positions of the rows. Returns the sum of the counts.
+/// Converts row counts to positions of rows, for the next ragged operand. It
+/// belongs to `kernel`. Returns the sum of the counts.
 int64_t IndexArrays::placeRaggedRows(const TaskOrder &order, int64_t kernel) {
   const DepthScheduler &schedule = order.schedule();
   for (int64_t p = 0; p < order.numParts(); ++p)
@@ -238,7 +238,8 @@ void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
   for (int64_t s = part.sorter.kernelSteps(kernel); s < end; ++s) {
     const int32_t *records = part.sorter.order() + steps[s].begin;
     const int64_t first = s, at = places[s].begin;
-    // Include the steps that follow with no tasks of other parts in between.
+    // Include following steps as long as no tasks of other parts come in
+    // between.
     while (s + 1 < end &&
            places[s + 1].begin - at == steps[s + 1].begin - steps[first].begin)
       ++s;
@@ -311,7 +312,7 @@ void IndexArrays::PartWriter::writeRows(int64_t kernel, const OperandInfo &info,
 }
 
 /// Calls `entry(i, cell)` for the entries of a ragged operand's lists, in
-/// schedule order, and writes the ends of the tasks' rows.
+/// schedule order. Also writes where the rows of each task end.
 template <class Entry>
 void IndexArrays::PartWriter::forEachEntry(int64_t kernel, int64_t cell,
                                            int32_t *offsets,
@@ -328,7 +329,7 @@ void IndexArrays::PartWriter::forEachEntry(int64_t kernel, int64_t cell,
     const DepthStep &whole = schedule.steps()[places[s].step];
     const int64_t count = step.count;
     int64_t at = where->begin, first = at - where->inStep;
-    // Each earlier step has one more offset than tasks.
+    // Each earlier step has one more offset than it has tasks.
     int32_t *ends = offsets + (places[s].begin - schedule.kernelBegin(kernel)) +
                     (places[s].step - schedule.kernelSteps(kernel));
     if (places[s].begin == whole.begin)

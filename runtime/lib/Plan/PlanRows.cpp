@@ -21,15 +21,16 @@ using namespace batchrt;
 
 static constexpr int32_t kLiveOut = HeldRows::liveOut;
 
-/// Returns true if a result is an operand with a slice inserted, and both are
-/// in one table.
+/// Returns true if the kernel computes a result by inserting a slice into an
+/// operand, and both are in one table.
 static bool isInserted(const KernelInfo &kernel, const ResultInfo &result) {
   return result.inPlace >= 0 &&
          kernel.operands[result.inPlace].table == result.table &&
          !kernel.operands[result.inPlace].ragged;
 }
 
-/// The value of `roots` for tasks whose rows no other task may write to.
+/// The value of `roots` for tasks whose rows must not be overwritten by other
+/// tasks.
 static constexpr int32_t kShared = -2;
 
 PlanRows::PlanRows(const Descriptor &descriptor)
@@ -52,7 +53,7 @@ PlanRows::PlanRows(const Descriptor &descriptor)
               "' has different numbers of results in "
               "the tables of one group");
     }
-    // The results of a kernel in one group are all inserted, or none is.
+    // Within a group, either all results of a kernel are inserts, or none is.
     for (GroupUse &use : uses) {
       if (static_cast<int64_t>(use.inserts.size()) != use.results)
         use.inserts.clear();
@@ -205,8 +206,8 @@ void PlanRows::keep(const std::vector<int64_t> &handles, Tables &tables,
 // Results in rows of operands
 //===----------------------------------------------------------------------===//
 
-/// Returns the task whose rows the results of a task may overwrite, because no
-/// other task reads them at that time or later. Returns -1 if there is none.
+/// Returns the owner of the rows that the results of a task may overwrite, or
+/// -1 if there are none. No other task reads these rows at that time or later.
 int64_t PlanRows::findRow(const TaskOrder &order, int64_t step,
                           const GroupUse &use, const int64_t *record) const {
   const int64_t parts = order.numParts();
@@ -406,9 +407,9 @@ void PlanRows::fillSlots(const TaskOrder &order, Tables &tables,
     fillStep(order, tables, number, s, /*inserts=*/true);
 }
 
-/// Fills in the slots of a part's step in the groups where the step takes rows
-/// or, if `inserts` is true, where the step inserts. Groups with inserts must
-/// be filled in last.
+/// Fills in the slots of a step of a part. If `inserts` is true, considers only
+/// the groups in which the step inserts; otherwise, only the groups in which it
+/// takes rows. Groups with inserts must be filled in last.
 void PlanRows::fillStep(const TaskOrder &order, Tables &tables, int64_t number,
                         int64_t s, bool inserts) const {
   const TaskOrder::Part &part = order.part(number);
@@ -416,7 +417,7 @@ void PlanRows::fillStep(const TaskOrder &order, Tables &tables, int64_t number,
   const DepthStep &step = part.sorter.steps()[s];
   const TaskQueue &queue = part.queues[step.kernel];
   const int32_t *records = part.sorter.order() + step.begin;
-  // Number of tasks of earlier parts in the same batch.
+  // Number of tasks in the same batch that belong to earlier parts.
   const int64_t before =
       places[s].begin - order.schedule().steps()[places[s].step].begin;
   const int64_t *words = queue.records;

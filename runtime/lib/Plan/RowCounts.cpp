@@ -49,7 +49,8 @@ void RowCounts::look(const RunView &run, const Plan &plan) {
         const ResultInfo &result = kernel.results[r];
         const int64_t handle =
             result.position << 56 | static_cast<uint32_t>(record[0]);
-        // A result in the row of an operand keeps the row in use.
+        // A result that is stored in the row of an operand keeps that row in
+        // use.
         if (steps->results[r])
           write(run, handle, result.table);
         else
@@ -102,7 +103,8 @@ void RowCounts::countGathers(const RunView &run, const Plan &plan) {
     }
 }
 
-/// Counts a step that writes a row. The previous contents are no longer in use.
+/// Records that the current step writes a row. The previous contents are no
+/// longer in use.
 void RowCounts::write(const RunView &run, int64_t handle, int table) {
   const auto row = static_cast<size_t>(run.tables.slot(handle, table));
   const int64_t bytes = run.descriptor.tables[table].ownBytes;
@@ -114,8 +116,8 @@ void RowCounts::write(const RunView &run, int64_t handle, int table) {
   last[table][row] = step;
 }
 
-/// Counts the current step as the last reader of a row. Steps come in order, so
-/// later steps overwrite earlier ones.
+/// Records the current step as the last reader of a row. Steps are visited in
+/// order, so later steps replace earlier ones.
 void RowCounts::read(const RunView &run, int64_t handle, int table) {
   if (handle >= 0 && table >= 0)
     last[table][run.tables.slot(handle, table)] = step;

@@ -13,7 +13,7 @@ using namespace batchrt;
 
 static constexpr int64_t kPageBits = 8;
 static_assert(SlotMap::pagePlaces == 1 << kPageBits);
-/// The last use of pinned pages, which is after all plans.
+/// Last use of pinned pages: after all plans.
 static constexpr int64_t kPinned = INT64_MAX;
 /// Removal starts at twice this number of pages.
 static constexpr int64_t kFewPages = 4;

@@ -19,7 +19,8 @@ static int64_t rowsIn(int64_t bytes) {
   return std::max<int64_t>(bytes / 64, 1);
 }
 
-/// Checks the number of rows of `count` values of `bytes` bytes each.
+/// Checks the total number of rows in `count` values, each of which has `bytes`
+/// bytes.
 static void check(const KernelInfo &kernel, int64_t count, const char *what,
                   int64_t bytes) {
   const int64_t rows = rowsIn(bytes);

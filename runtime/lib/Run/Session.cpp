@@ -80,8 +80,8 @@ static auto runCancellable(MiniBatch &batch, Run run) {
   }
 }
 
-/// Calls `run`. If the run finds an index out of range that no instance reads,
-/// repeats it from the inspection on.
+/// Calls `run`. If the run finds an out-of-range index that no instance reads,
+/// repeats the run, beginning with the inspection.
 template <typename Run>
 static auto runChecked(MiniBatch &batch, Executor &executor, Run run) {
   return runCancellable(batch, [&] {

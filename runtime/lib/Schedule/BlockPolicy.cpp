@@ -82,13 +82,14 @@ public:
     return true;
   }
 
-  /// Returns the state: the blocks that lanes wait for, except those of low
-  /// cost, and the block with the most lanes.
+  /// Returns the state: the blocks that lanes wait for, without the low-cost
+  /// blocks, followed by the block with the most lanes.
   const State &present() const { return state; }
   int64_t count(int32_t block) const {
     return static_cast<int64_t>(waiting[block].size());
   }
-  /// Returns the block of the state with the lowest total cost so far.
+  /// Returns the block with the lowest total cost so far among the blocks of
+  /// the state.
   int32_t leastWork() const {
     int32_t least = state.front();
     for (uint16_t block : state)

@@ -156,8 +156,8 @@ void DepthSorter::sortKernel(const TaskQueue &queue, int64_t kernel,
     order[next[queue.depth(i) - least]++] = static_cast<int32_t>(i);
 }
 
-/// Sorts few tasks over a wide range of depths: a radix sort in two passes of
-/// 12 bits.
+/// Sorts a few tasks whose depths span a wide range. Uses a radix sort in two
+/// passes of 12 bits.
 void DepthSorter::sortSparse(const TaskQueue &queue, int64_t kernel,
                              int32_t *order, int64_t begin) {
   constexpr int64_t buckets = 1 << 12;
@@ -228,8 +228,8 @@ void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels,
 }
 
 /// Merges a kernel's steps from the parts of a plan, each of which orders them
-/// by depth. Numbers the kernel's tasks from `begin` on, and returns the number
-/// after the last one.
+/// by depth. Numbers the kernel's tasks, starting at `begin`, and returns the
+/// number after the last one.
 int64_t DepthScheduler::joinKernel(bool constant, int64_t kernel, int64_t plan,
                                    int64_t begin,
                                    const DepthSorter *const *parts,

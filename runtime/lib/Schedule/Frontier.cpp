@@ -62,8 +62,8 @@ void FrontierPlan::findNodes() {
   }
 }
 
-/// Returns the bit of a type in sets of types on a cycle, or 0 for types from
-/// 64 on.
+/// Returns the bit that represents a type in sets of types on a cycle, or 0 if
+/// the type's number is 64 or more.
 static uint64_t bitOf(int32_t type) {
   return type < 64 ? uint64_t(1) << type : 0;
 }
@@ -177,8 +177,8 @@ void FrontierPlan::findUrgencies() {
 void FrontierPlan::findChains() {
   const int32_t size = tasks->size(), numTypes = tasks->numTypes;
   chain.resize(size);
-  // For each task: the longest chain of every type below it. Rows are padded to
-  // whole vectors.
+  // For each task and type: the longest chain of that type below the task. Rows
+  // are padded to whole vectors.
   const int32_t width = (numTypes + 3) / 4 * 4;
   rows.assign(static_cast<size_t>(size) * width, 0);
   chainBegin.assign(numTypes + 1, 0);
@@ -277,9 +277,8 @@ inline void Frontier::addUrgency(int32_t task) {
   }
 }
 
-/// Checks a task after one of its operands, of type `type`, has run. The other
-/// operands have run or are ready; those that are ready may now all have the
-/// same type.
+/// Checks a task after an operand of type `type` has run. The other operands
+/// have run or are ready; those that are ready may now all have the same type.
 inline void Frontier::checkSuccessor(int32_t task, int32_t type) {
   const uint64_t waitsFor = urgencyNodes[task].waitsFor;
   const uint32_t count = nodes[task].pending;

@@ -15,9 +15,9 @@
 using namespace batchrt;
 
 namespace {
-/// Returns true if a policy has significantly fewer batches than another one.
-/// The number of batches beyond the bound varies from graph to graph by about
-/// its square root.
+/// Returns true if a policy produces significantly fewer batches than another
+/// one. The number of batches beyond the bound varies from graph to graph by
+/// about its square root.
 bool isBetter(int64_t batches, int64_t others, int64_t bound,
               const LearningOptions &options) {
   const double saved = static_cast<double>(others - batches);

@@ -135,7 +135,8 @@ Found batchrt::searchExact(const TaskGraph &graph, int64_t most) {
   };
   std::vector<Level> levels(1);
   std::vector<int32_t> types;
-  // The minimum number of batches in which a set of tasks ran.
+  // For each set of tasks: the smallest number of batches, so far, that ran
+  // exactly these tasks.
   std::unordered_map<std::vector<bool>, size_t> reached;
   auto enter = [&](Level &level) {
     findChoices(level.frontier, level.choices);

@@ -23,8 +23,8 @@ unsigned batchrt::neededFacts(Encoding encoding) {
   return encoding == Encoding::Urgency ? Ratios | Urgencies : Ratios;
 }
 
-/// Sorts the types of a state by descending keys, and equal keys by type. Uses
-/// insertion sort, because a state has few types.
+/// Sorts the types of a state by descending key, and types with equal keys by
+/// number. Uses insertion sort, because a state has few types.
 template <class Key>
 static void sortTypes(State &state, Key key) {
   for (size_t i = 1; i < state.size(); ++i) {
@@ -37,8 +37,8 @@ static void sortTypes(State &state, Key key) {
   }
 }
 
-/// Returns the type of a state with the greatest key; among equal keys, the
-/// lowest type.
+/// Returns the type with the greatest key in a state. If several types have
+/// this key, returns the one with the lowest number.
 template <class Key>
 static uint16_t greatest(const State &state, Key key) {
   uint16_t best = state[0];

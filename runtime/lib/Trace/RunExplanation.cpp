@@ -123,9 +123,9 @@ void RunExplanation::collect(const std::vector<StepTime> &steps) {
     blockList.push_back(std::move(block));
 }
 
-/// Keeps whole groups of tasks that read from each other, in the order of
-/// instances. The tasks of a group belong to one instance, or to several that
-/// share nodes.
+/// Collects tasks in the order of instances. Tasks that read from each other
+/// are in one group, which is kept or dropped as a whole. The tasks of a group
+/// belong to one instance, or to several that share nodes.
 void RunExplanation::collectTasks(const std::vector<TaskPicture::Task> &tasks) {
   constexpr int64_t most = 4000;
   const auto size = static_cast<int64_t>(tasks.size());
@@ -202,7 +202,7 @@ std::string RunExplanation::describeDepths() const {
   const auto batches = static_cast<int64_t>(batchList.size());
   if (descriptor.lockstep)
     return concat("  ", count(batches, "step", "steps"),
-                  ", each of one block for the lanes that wait for it\n");
+                  "; each runs one block, for the lanes that wait for it\n");
   if (descriptor.replicate) {
     const bool anyShared =
         std::any_of(batchList.begin(), batchList.end(),
@@ -281,13 +281,13 @@ void RunExplanation::findHints() {
   if (canBatch && single != block.sizes.end() &&
       2 * single->second > block.batches)
     hintList.push_back(concat(
-        single->second, " of the ", block.batches, " batches of ", block.name,
-        ", which takes the most time, contain only one of the ", unit(),
+        block.name, " takes the most time, but ", single->second, " of its ",
+        block.batches, " batches contain only one of the ", unit(),
         "; the others have finished or are elsewhere in the program"));
   else if (block.fitsCapacity && 4 * block.tasks < block.capacity)
-    hintList.push_back(concat("fewer than a quarter of the ", unit(),
-                              " take part in the batches of ", block.name,
-                              ", which takes the most time"));
+    hintList.push_back(concat(
+        block.name, " takes the most time, but fewer than a quarter of the ",
+        unit(), " take part in its batches"));
   const double perBatch = block.time / double(block.batches);
   if (perBatch < 2)
     hintList.push_back(concat("a batch of ", block.name, " takes about ",

@@ -68,7 +68,7 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
 // CHECK:           scf.yield
 
 // If there are fewer rows than vectors of columns, elements of all rows stay in
-// registers and columns pass through one register. With both in registers, sums would spill.
+// registers and columns pass through one register. If both were in registers, sums would spill.
 // CHECK-LABEL: func.func private @batch.tile.3x4x2.a
 // CHECK-COUNT-3: vector.broadcast
 // CHECK-NOT:     vector.broadcast

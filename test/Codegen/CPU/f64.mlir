@@ -53,7 +53,7 @@ uprog.operator @dot.rows(%n: index, %x: tensor<?x40xf64> {uprog.operand = #uprog
   uprog.yield %d : tensor<?xf64>
 }
 
-// The rows with the widest elements determine the number of lanes of all vectors of an operator.
+// The widest elements of rows determine the number of lanes of all vectors in an operator.
 // Scalars of the tasks, such as positions, do not make vectors narrower.
 // CHECK-LABEL: func.func private @mixed.rows.stage0
 // CHECK:         arith.extf %{{.*}} : vector<8xf32> to vector<8xf64>

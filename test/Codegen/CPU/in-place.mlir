@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
-// Register tiles also compute products of matrices in which one matrix differs
+// Register tiles also compute products in which one of the two matrices differs
 // between tasks. The tiles read both operands in place.
 
 #left = affine_map<(t, i, j, k) -> (i, k)>
@@ -52,7 +52,7 @@ uprog.operator @both.rows(%n: index, %a: tensor<?x8x8xf32> {uprog.operand = #upr
   uprog.yield %y : tensor<?x8x8xf32>
 }
 
-// Rows of 48 columns end before two panels of 32 do. The tiles would read past
+// Rows of 48 columns are shorter than two panels of 32 columns. The tiles would read past
 // the last row, so both operands are copied.
 // CHECK-LABEL: func.func private @narrow.rows.stage0
 // CHECK:           call @batch.tiles.v2.a64.b32.c80.near(

@@ -8,7 +8,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// The stages must be for the vectors of a CPU.
+// The stages of the operator must have been created for a CPU.
 // expected-error @+1 {{this operator has no stages for a CPU; run uprog-stage-operators=target=cpu first}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<gpu, vector_bits = 128, lanes = 4>} {

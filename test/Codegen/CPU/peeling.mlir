@@ -5,8 +5,8 @@
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // The last rows of a batch form a smaller tile of static size, which is selected
-// once. No tile or row tests bounds. Columns past the end are in the
-// padding of rows.
+// once. The code does not check the bounds of tiles or rows. Columns past
+// the end are in the padding of rows.
 // CHECK-LABEL: func.func private @batch.tiles.v2.
 // CHECK-NOT:     arith.cmpi
 // CHECK-NOT:     arith.minsi

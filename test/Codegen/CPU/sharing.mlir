@@ -24,8 +24,8 @@ uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.ope
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A worker's cache does not hold a parameter of 4 MiB. Sharing by rows pays off only if the
-// worker has enough rows for each byte of the parameter that it reads.
+// A worker's cache does not hold a parameter of 4 MiB. Each worker then reads the parameter,
+// so sharing by rows pays off only if it has enough rows for each byte.
 // CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 or more tasks per worker are divided by rows; smaller launches are divided stage by stage with 0 barriers; launches of fewer than 1 tasks run on one worker
 uprog.operator @streamed(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #uprog.operand<gather>},
                          %w: tensor<1024x1024xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x1024xf32> {

@@ -4,7 +4,7 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// An earlier stage computes a whole operand of a contraction, in scratch. A
+// An earlier stage computes a whole operand of a contraction, and stores it in scratch. A
 // product of operands costs little and has no stage: it is computed while A is
 // packed.
 // CHECK-LABEL: func.func private @chain.rows.stage0
@@ -81,7 +81,7 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
 #rn = affine_map<(r, n) -> (r, n)>
 
 // Ragged rows are treated like other rows, from the first row to the last row of
-// this call's tasks. The combination of the rows of a task is a separate stage.
+// this call's tasks. A separate stage combines the rows of each task.
 // CHECK-LABEL: func.func private @pool.rows.stage0
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i32
 // CHECK:         math.tanh

@@ -20,7 +20,7 @@
 // CHECK:      uprog.operator @cell.rows
 // CHECK-SAME:   uprog.code = #uprog.code<stages = 1, task_scratch = 0>
 
-// The columns of tiles that a block computes depend only on the number of blocks. If
+// Only the number of blocks determines which columns of tiles a block computes. If
 // there are more blocks than tiles, several blocks compute the same columns and share
 // the rows. The code computes all of this before it waits for rows.
 // TILES-LABEL: func.func private @cell.rows.stage0(

@@ -4,7 +4,7 @@
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
-// expected-error @+1 {{the products of this operator sum over too many elements: sums and rows need 286720 bytes of shared memory, but a block has 232448}}
+// expected-error @+1 {{the products of this operator have too many terms: sums and rows need 286720 bytes of shared memory, but a block has 232448}}
 uprog.operator @deep.rows(%n: index, %x: tensor<?x131072xf32> {uprog.operand = #uprog.operand<gather>},
                           %w: tensor<8x131072xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x8xf32> {

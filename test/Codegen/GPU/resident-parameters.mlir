@@ -94,7 +94,7 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Each of three columns of six elements begins at a whole vector, so zeros fill the gaps.
+// Each of three columns of six elements begins at a vector boundary, so zeros fill the gaps.
 // Sums begin after the columns.
 // CHECK:         gpu.module @device attributes {batch.added_bytes = 3168 : i64
 // CHECK-LABEL:   func.func private @narrow.rows.stage0
@@ -133,9 +133,9 @@ uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// The blocks of a cluster share the columns of its tasks: eight blocks keep four of 32
-// tiles each, for any level of the program that runs the tasks. @load_parameters has
-// an attribute for this.
+// The blocks of a cluster share the columns of its tasks: each of eight blocks
+// keeps four of 32 tiles, whatever the level of the program that runs the tasks.
+// @load_parameters has an attribute for this.
 // CHECK:         gpu.module @device attributes {batch.added_bytes = 99328 : i64
 // CHECK:           llvm.getelementptr %{{.*}}[65536] : (!llvm.ptr<3>)
 // CHECK-LABEL:   func.func private @load_parameters({{.*}}uprog.level = "cluster"
@@ -170,7 +170,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Blocks of two levels run the operator, and would have different shares of its parameters.
+// Programs of two levels run the operator. A block would have another share in each program.
 // CHECK-LABEL:   func.func private @both.rows.stage0
 // CHECK-NOT:       load_parameters
 uprog.operator @both.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},

@@ -5,7 +5,7 @@
 #rn = affine_map<(r, n) -> (r, n)>
 #r = affine_map<(r, n) -> (r)>
 
-// Elementwise code only: a lane computes one element, in tiles of 2 rows of 16.
+// Elementwise code only: each lane computes one element of a tile of 2 x 16.
 // Operands are read as the step specifies, and the stride between rows of
 // results leaves space for the rows of sibling results.
 // CHECK-LABEL: func.func private @reads.rows.stage0
@@ -62,8 +62,8 @@ uprog.operator @reads.rows(%n: index,
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// An earlier stage computes a whole operand of a contraction, in the scratch of
-// the step: 128 bytes per task.
+// An earlier stage computes a whole operand of a contraction, and stores it in the
+// scratch of the step: 128 bytes per task.
 // CHECK-LABEL: uprog.operator @chain.rows
 // CHECK-SAME:    uprog.code = #uprog.code<stages = 2, task_scratch = 128>
 // CHECK-LABEL: func.func private @chain.rows.stage0(%arg0: !llvm.ptr<1>

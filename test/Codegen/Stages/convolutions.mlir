@@ -51,8 +51,8 @@ uprog.operator @groups.rows(%n: index, %x: tensor<?x2x4x32xf32> {uprog.operand =
   uprog.yield %y : tensor<?x2x5x30xf32>
 }
 
-// Channels are columns: they are the last dimension of the filter, a matrix of 3
-// * 3 * 8 rows in panels.
+// Channels are columns: they are the last dimension of the filter. The filter is
+// a matrix of 3 * 3 * 8 rows, in panels.
 #pixel = affine_map<(t, h, w, f, i, j, c) -> (t, h + i, w + j, c)>
 #weight = affine_map<(t, h, w, f, i, j, c) -> (i, j, c, f)>
 #channels = affine_map<(t, h, w, f, i, j, c) -> (t, h, w, f)>

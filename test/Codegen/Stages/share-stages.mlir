@@ -141,8 +141,8 @@ uprog.operator @heads.rows(%n: index, %q: tensor<?x12x64xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x12x64xf32>
 }
 
-// If all columns are in a single panel, workers share only rows, such as the
-// positions of a convolution of one task.
+// If all columns are in a single panel, workers share only rows. In a convolution,
+// the rows are positions.
 // CHECK:         uprog.stage rows<tasks> shape [100, 16] shared_dims 1
 uprog.operator @few_columns.rows(%n: index, %x: tensor<?x100x40xf32> {uprog.operand = #uprog.operand<gather>},
                                  %w: tensor<16x40xf32> {uprog.operand = #uprog.operand<shared(0)>})

@@ -9,8 +9,8 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
   batch.yield %x : tensor<4xf32>
 }
 
-// Values that branches read, and their results, are in a frame of the caller: two
-// handles and an index, then a handle and an f32. The constant is created again.
+// A frame of the caller contains the values that branches read (two handles and an
+// index), then the results (a handle and an f32). The constant is created again.
 // CHECK-LABEL: func.func private @main.inspect
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr, %[[X:.*]]: i64, %[[I:.*]]: index, %{{.*}}: i64)
 // CHECK:         llvm.alloca

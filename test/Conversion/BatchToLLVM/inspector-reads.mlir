@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --convert-batch-to-llvm | FileCheck %s
 
 // To read an element, an inspector finds the source in the row's handle. The rows
-// of a source have a base and a stride. Rows of the last dimension are padded.
+// of a source have a base and a stride. Rows along the last dimension are padded.
 
 batch.source @n : tensor<index>
 batch.source @x : tensor<2x20xi16>

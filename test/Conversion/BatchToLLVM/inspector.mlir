@@ -147,8 +147,8 @@ func.func @main.traverse() attributes {batch.traversal} {
   return
 }
 
-// The object has its entry points and its descriptor. The descriptor describes
-// kernels, tables, sources and ADTs, whose declarations are removed.
+// The object has its entry points and its descriptor. The declarations of
+// kernels, tables, sources and ADTs are removed: the descriptor describes them.
 // CHECK-NOT:   batch.
 // CHECK:       llvm.func internal @batch.inspect(%[[CTX:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64) {
 // CHECK:         scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step

@@ -32,8 +32,8 @@ batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tenso
 // CHECK-NEXT:    scf.if %[[NEW]] {
 // CHECK-NEXT:      func.call @encode.body(%[[CTX]], %[[T]], %[[W]])
 
-// An invocation calls the operator's code with one task, as one share, in all
-// stages.
+// An invocation calls the operator's code for all stages, with one task and one
+// share.
 // CHECK-LABEL: func.func private @encode.body(
 // CHECK:         func.call @encode(
 // CHECK:         func.call @cell.rows(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[ZERO:.*]], %[[ONE:.*]], %[[ZERO]], %[[ONE]], %[[ZERO]], %[[STAGES:.*]])
@@ -57,7 +57,7 @@ func.func @main(%t: !rec.adt<@Nat>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// The input has no ops of the dialects of the output. Functions that the program
+// The input contains no ops of the output dialects. Functions that the program
 // does not need are removed. The descriptor names the target, and names unnamed
 // arguments and results by position.
 // CHECK-NOT:   @unreached
@@ -106,9 +106,9 @@ func.func @extents(%rows: tensor<?x4xf32>, %E: tensor<?x4xf32> {batch.shared = "
 
 // -----
 
-// Elements of all types are read in place, those of parameters through a source
-// that is the whole parameter. An i1 takes a byte. Rows of the last dimension
-// are padded to 64 bytes.
+// Elements of all types are read in place. Elements of a parameter are read through
+// a source, which is the whole parameter. An i1 takes a byte. Rows along the last
+// dimension are padded to 64 bytes.
 // CHECK-LABEL: func.func private @main(
 // CHECK-SAME:    %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %[[C:.*]]: i64, %{{.*}}: i64) -> (i1, index, f64, i32)
 // CHECK:         %[[BYTE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i8
@@ -137,8 +137,8 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 // -----
 
 // An unknown index is compared with its extent as an unsigned number. If it is out of range,
-// the run ends in an error with the number of its description. The same holds for a constant
-// that is out of range. A constant in range is not compared.
+// the run ends with an error that has the number of its description. A constant that is out
+// of range has the same effect. A constant in range is not compared.
 // CHECK-LABEL: func.func private @main(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[X:.*]]: i64, %[[I:.*]]: index, %{{.*}}: i64) -> (i16, i16, i16, f32)
 // CHECK-NOT:     arith.cmpi

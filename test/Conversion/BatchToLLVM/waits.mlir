@@ -66,8 +66,8 @@ func.func @main.inspect(%x: !batch.handle, %i: index) -> !batch.handle
   return %r : !batch.handle
 }
 
-// If control waits, rounds of loops are counted, because nothing else limits
-// them.
+// If control flow waits, rounds of loops are counted, because nothing else
+// limits them.
 // CHECK-LABEL: func.func private @main
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr
 // CHECK:         scf.while

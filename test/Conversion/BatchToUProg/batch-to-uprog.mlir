@@ -118,7 +118,7 @@ uprog.operator @swap.rows of @swap(
 
 // -----
 
-// The input has no ops of the dialects of the output. Without tasks, the executor
+// The input contains no ops of the output dialects. Without tasks, the executor
 // selects nothing.
 // CHECK-LABEL: uprog.program @run.execute(%{{.*}}: !batch.plan) level(device) attributes {batch.executor} {
 // CHECK-NOT:     case {{[0-9]}}

@@ -204,7 +204,7 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32>
 
 // -----
 
-// If control reads elements of a parameter, the shape of its rows must be static.
+// If control flow reads elements of a parameter, the shape of its rows must be static.
 func.func @main(%n: index, %W: tensor<?x?xf32> {batch.shared = "W"}) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
   // expected-error @+1 {{strategy 'replicate' only supports reading elements of tensors of static shape, not of 'tensor<?x?xf32>'}}

@@ -7,8 +7,8 @@
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
 // Loops pass the locations of tensors, so swapping two tensors costs nothing. A new tensor is
-// stored in a copy that nothing reads any more. A loop with more rounds than the
-// instance may take does not begin.
+// stored in a copy that nothing reads any more. A loop does not begin if it has
+// more rounds than the instance may take.
 // CHECK:       uprog.buffer @add.0 : tensor<4xf32> copies(3)
 // CHECK-LABEL: uprog.program @fibonacci.instance.all_units(
 // CHECK-SAME:    %[[I:.*]]: index) level(device) {
@@ -57,8 +57,8 @@ func.func @fibonacci(%x: tensor<4xf32>, %y: tensor<4xf32>, %n: index) -> tensor<
 
 // -----
 
-// Control reads an element. A tensor that is not passed to the next round alternates
-// between two copies. This loop has no limit, so its rounds are counted.
+// Control flow reads an element. A tensor that is not passed to the next round alternates
+// between two copies. The number of rounds has no bound, so rounds are counted.
 // CHECK:       uprog.buffer @halve.0 : tensor<4xf32> copies(2)
 // CHECK:       uprog.buffer @halve.1 : tensor<i1> copies(2)
 // CHECK-LABEL: uprog.program @ends.instance.all_units

@@ -214,9 +214,9 @@ batch.kernel @ragged_body(%x: tensor<?x8xf32>, %ids: tensor<3xindex>) -> tensor<
 
 // -----
 
-// An insert at positions that differ between tasks selects each element of the
-// whole tensor: the inserted element within the slice, whose positions are
-// checked, and the old element elsewhere.
+// An insert at positions that differ between tasks becomes a select for each element
+// of the tensor: the inserted element within the slice, the old element elsewhere.
+// The positions of the slice are checked.
 // CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-DAG:   #[[ALL:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK:       batch.kernel @put
@@ -331,8 +331,8 @@ batch.kernel @strides(%x: tensor<3xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
 
 // -----
 
-// Positions and strides that are constant operands become attributes, because code
-// generators read a slice of all rows at fixed positions.
+// Positions and strides that are constant operands become attributes. Code generators
+// can then read the slices of all rows at fixed positions.
 // CHECK-LABEL: uprog.operator @known.rows
 // CHECK: %[[PART:.*]] = tensor.extract_slice %{{.*}}[0, 1, 0] [%{{.*}}, 2, 4] [1, 2, 1]
 // CHECK: tensor.insert_slice %[[PART]] into %{{.*}}[0, 1, 0] [%{{.*}}, 2, 4] [1, 1, 1]

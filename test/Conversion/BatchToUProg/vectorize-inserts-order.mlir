@@ -42,7 +42,7 @@ batch.kernel @short(%t: tensor<64xf32>, %i: index, %j: index) -> tensor<64xf32> 
 
 // -----
 
-// Each layer reads its cache in the row before the next layer inserts into the row. Results of
+// Each layer reads its cache from the row. Then the next layer inserts into the row. Results of
 // products are in memory anyway.
 
 // CHECK-LABEL: uprog.operator @layers.rows
@@ -83,7 +83,7 @@ batch.kernel @constant(%t: tensor<64xf32>, %x: tensor<2xf32>, %i: index) -> tens
 
 // -----
 
-// Each insert would have to come after a reader of the other insert's result, so one insert copies.
+// Each insert would have to follow an op that reads the other insert's result. One insert copies.
 
 // CHECK-LABEL: batch.kernel @crossed
 // CHECK-SAME:    batch.in_place

@@ -238,7 +238,7 @@ batch.kernel @position(%a: tensor<?x4xf32>) -> tensor<4xi32> {
 // Only four combiners can reduce segments.
 batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{reduces a ragged extent with an unsupported combiner; expected a sum, product, maximum or minimum of floats or signed integers, or arith.andi or arith.ori of i1; split other combiners into several reductions, such as an argmax into a maximum and the minimum of its positions}}
+  // expected-error @+1 {{reduces a ragged extent with an unsupported combiner; expected a sum, product, maximum or minimum of floats or signed integers, or arith.andi or arith.ori of i1; split other combiners into several reductions: for example, compute an argmax as a maximum and the minimum of its positions}}
   %y = linalg.reduce { arith.maxnumf } ins(%a : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %y : tensor<4xf32>
 }

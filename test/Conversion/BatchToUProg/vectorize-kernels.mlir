@@ -37,8 +37,8 @@ batch.kernel @leaf(%x: tensor<4xf32>,
 
 // -----
 
-// The inner cell of the N-ary TreeLSTM. Children are concatenated after the row
-// dimension, and the elementwise code of the gates gets one more parallel loop.
+// The inner cell of the N-ary TreeLSTM. Children are concatenated along the
+// second dimension, and the elementwise code of the gates gets one more parallel loop.
 // CHECK-DAG:   #[[ID:.*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG:   #[[SHARED:.*]] = affine_map<(d0, d1) -> (d1)>
 // CHECK-LABEL: uprog.operator @node.rows

@@ -192,7 +192,7 @@ func.func @log1p(%x: f32) -> f32 {
 
 // -----
 
-// Squares are products, with the same bits as for an exponent that is not
+// Squares become products. Their bits are those of a power whose exponent is not
 // constant. Other powers use a logarithm.
 // CHECK-LABEL: func.func @powers
 // CHECK-SAME:    (%[[X:.*]]: f32, %[[Y:.*]]: f32, %{{.*}}: i64)

@@ -44,8 +44,8 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-NEXT:    }
 // CHECK-NEXT:    return
 
-// Options specify how many rows count as many, and whether all stages run on a group
-// of rows before the next group. The last group ends where the share does.
+// Options specify the minimum number of rows per worker for division by rows, and how many
+// rows pass all stages before the next rows do. The last group of rows ends with the share.
 // SPLIT-LABEL: func.func @main.execute
 // SPLIT:         case 3 {
 // SPLIT:           %[[SEVEN:.*]] = arith.constant 7 : i64

@@ -106,8 +106,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:           func.call @k.rows.stage1(%{{.*}}, %[[PACKINGS]], %[[BLOCK]], %[[BLOCKS]])
 // CHECK:           func.call @device_barrier
 
-// Every thread loads the elements that control reads. One thread stores the
-// result.
+// Every thread loads the elements that control flow reads. One thread stores
+// the result.
 // CHECK:           %[[FIRST:.*]] = llvm.load {{.*}} : !llvm.ptr<1> -> f32
 // CHECK:           %[[ANY:.*]] = arith.ori %[[BLOCK]], %[[THREAD]]
 // CHECK:           %[[REPORTER:.*]] = arith.cmpi eq, %[[ANY]]

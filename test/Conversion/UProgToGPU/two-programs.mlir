@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --convert-uprog-to-gpu | FileCheck %s
 
-// Several programs call the same functions. A stage waits for the rows that it
-// reads only if it can do so in all of these programs.
+// Several programs call the same functions. A stage waits for its rows
+// only if it can wait in each of these programs.
 // CHECK-LABEL: func.func private @k.rows.stage0(
 // CHECK-SAME:    %{{.*}}: i64, %{{.*}}: i64) {
 // CHECK-NEXT:    return

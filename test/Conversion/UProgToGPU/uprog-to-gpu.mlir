@@ -25,8 +25,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
   uprog.yield
 }
 
-// A stage waits for rows after the code that depends only on the plan. It waits
-// there, together with all blocks of its group, if an argument requests it.
+// In a stage, code that depends only on the plan comes first. Then, if an argument
+// requests it, the stage waits for rows, together with all blocks of its group.
 // CHECK-LABEL:  func.func private @k.rows.stage0(
 // DEVICE-SAME:      i64, %[[WAITS:[^:]*]]: i1, %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i32, %[[STEP:.*]]: i32, %[[WATCHDOG:.*]]: i64)
 // DEVICE-NEXT:    scf.if %[[WAITS]] {

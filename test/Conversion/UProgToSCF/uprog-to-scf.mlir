@@ -64,7 +64,7 @@ uprog.program @while(%plan: !batch.plan) level(device) {
   uprog.yield
 }
 
-// The values that control carries become the carried values of scf ops.
+// Values carried by control flow become values carried by scf ops.
 // CHECK-LABEL: uprog.program @numbers
 // CHECK-SAME:    %[[N:.*]]: index, %[[X:.*]]: f32
 // CHECK:         %[[FOR:.*]]:2 = scf.for %[[I:.*]] = %[[N]] to %[[N]] step %[[N]] iter_args(%[[A:.*]] = %[[N]], %[[B:.*]] = %[[X]]) -> (index, f32) {

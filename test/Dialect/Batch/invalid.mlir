@@ -49,7 +49,7 @@ batch.kernel @k() attributes {phase = -1 : i64} {
 
 // -----
 
-// Kernels cannot take data structures of control.
+// Kernels cannot take data structures.
 // expected-error @+1 {{'batch.kernel' op argument #0 must be a scalar or a ranked tensor, got '!rec.list<index>'}}
 batch.kernel @k(%x: !rec.list<index>) {
   batch.yield

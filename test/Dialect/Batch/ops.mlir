@@ -119,7 +119,7 @@ func.func @inspector(%words: !rec.list<index>) -> !batch.handle {
   return %h : !batch.handle
 }
 
-// Control reads elements of any type, of rows of any rank.
+// Control flow reads elements from rows of any rank and any element type.
 // CHECK-LABEL: func.func @read
 // CHECK-SAME:    (%[[N:.*]]: !batch.handle, %[[M:.*]]: !batch.handle) -> i1
 func.func @read(%n: !batch.handle, %m: !batch.handle) -> i1 {

@@ -26,7 +26,7 @@ uprog.buffer @x : tensor<4xf32> copies(2)
 uprog.buffer @c : tensor<i1> copies(1)
 uprog.buffer @xs : tensor<64x4xf32> copies(1)
 
-// In a program of one instance, control passes the locations of tensors.
+// In a program of one instance, control flow passes the locations of tensors.
 // CHECK-LABEL: uprog.program @instance(
 // CHECK-SAME:    %[[I:.*]]: index) level(device) {
 // CHECK:         uprog.enter_instance %[[I]]
@@ -51,7 +51,7 @@ uprog.buffer @xs : tensor<64x4xf32> copies(1)
 // CHECK:         uprog.result 0 of %[[I]] = %[[N]] : index
 // CHECK:         uprog.result 1 of %[[I]] = %{{.*}} : !uprog.row, tensor<4xf32>
 
-// Loads of elements that control reads remain after the barrier, in the loop.
+// Loads that control flow depends on remain in the loop, after the barrier.
 // MOVED:       uprog.while
 // MOVED:         uprog.run @cell.rows
 // MOVED-NEXT:    uprog.barrier device

@@ -156,7 +156,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// Control can pass numbers and rows, but not tensors.
+// Control flow can pass numbers and rows, but not tensors.
 uprog.program @p(%n: index, %x: tensor<4xf32>) level(device) {
   // expected-error @+1 {{'uprog.for' op operand #2 must be variadic of number, row, step or value of an ADT, but got 'tensor<4xf32>'}}
   %y = uprog.for %i = %n to %n iter(%a = %x) : tensor<4xf32> {
@@ -365,7 +365,7 @@ uprog.program @q(%task: index) level(block) {
   uprog.yield
 }
 uprog.program @p(%n: index, %step: !uprog.step) level(device) {
-  // expected-error @+1 {{'uprog.run' op has a step, but runs a program, which takes none}}
+  // expected-error @+1 {{'uprog.run' op has a step, but runs a program, which takes no step}}
   uprog.run @q step(%step) tasks(%n)
   uprog.yield
 }

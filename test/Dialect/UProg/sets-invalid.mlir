@@ -65,7 +65,7 @@ uprog.program @p(%n: index) level(device) {
 
 uprog.program @p(%n: index) level(device) {
   %one = arith.constant 1 : index
-  // expected-error @+1 {{has a level, but runs a program, which has its own}}
+  // expected-error @+1 {{has a level, but runs a program, which has its own level}}
   uprog.run @q tasks(%one) level(block)
   uprog.yield
 }

@@ -306,7 +306,7 @@ uprog.operator @unsaid(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.op
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
     %e = tensor.empty(%n) : tensor<?x2x4xf32>
-    // expected-error @+1 {{selects one of 2 groups of panels from group 1 on, but the panels have 2}}
+    // expected-error @+1 {{selects one of 2 groups of panels, starting at group 1, but the number of groups is 2}}
     %s = linalg.generic {indexing_maps = [#x, #w, #y],
           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
         ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
@@ -332,7 +332,7 @@ uprog.operator @plain(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.ope
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
     %e = tensor.empty(%n) : tensor<?x2x4xf32>
-    // expected-error @+1 {{selects one of 2 groups of panels from group 0 on, but the panels have 1}}
+    // expected-error @+1 {{selects one of 2 groups of panels, starting at group 0, but the number of groups is 1}}
     %s = linalg.generic {indexing_maps = [#x, #w, #y],
           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
         ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)

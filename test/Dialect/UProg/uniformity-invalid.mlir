@@ -52,7 +52,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// The barrier may be nested deeper, under uniform control.
+// The barrier may be nested deeper, under uniform control flow.
 uprog.program @p(%n: index) level(device) {
   // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s -o /dev/null
 // RUN: batch-opt %s --sccp --canonicalize --loop-invariant-code-motion -o /dev/null
 
-// Barriers under uniform control are legal. Values read from a plan, and
-// values computed from them, are uniform.
+// Barriers under uniform control flow are legal. Values read from a plan are
+// uniform, and so are values computed from them.
 uprog.operator @k.rows(%n: index) {
   uprog.yield
 }

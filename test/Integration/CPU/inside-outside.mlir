@@ -2,8 +2,8 @@
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/nary_trees.txt --check-unbatched --json | FileCheck %s
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/nary_trees.txt --check-unbatched --json --threads=2 --share-tasks=1 --batch=5 | FileCheck %s --check-prefix=SMALL
 
-// Walks up a tree, then down again over the results of the first walk (inside, outside), with
-// rec.map over results. The walk down begins when the walk up has ended for all trees, so the
+// Walks up a tree (inside), then down over the results of the first walk, with rec.map
+// (outside). The second walk begins when the first one has ended for all trees, so the
 // levels of the trees are aligned at the roots. Both walks take the same number of batches,
 // although the heights of trees differ.
 // CHECK: "tasks": 180,
@@ -32,7 +32,7 @@ module attributes {batch.sizes = {H = 16 : index}} {
     rec.variant @leaf(word: index)
     rec.variant @node(kids: !trees)
   }
-  // Results of the walk up, which the walk down reads.
+  // Results of the walk up. The walk down reads them.
   rec.adt @Inside {
     rec.variant @leaf(h: !vec)
     rec.variant @node(kids: !insides, h: !vec)

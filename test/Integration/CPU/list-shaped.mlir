@@ -8,8 +8,8 @@
 
 // List-shaped ADTs of trees, words and rows: lists without elements, lists that share
 // tails, lists of 10,000 elements. Maps and folds over these ADTs and over lists are
-// batched together. Bits equal those of the unbatched code, whichever passes have
-// run.
+// batched together. Results are bit-identical to those of the unbatched code,
+// whichever passes have run.
 
 // CHECK: "unbatched_equal": true
 

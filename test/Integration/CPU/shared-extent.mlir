@@ -2,9 +2,9 @@
 // RUN: %integration/write_params.py %t.safetensors E=5x16 F=7x3x2 W=16x16 b=16
 // RUN: batch-run %s --params=%t.safetensors --inputs=%S/Inputs/shared_extent.jsonl --batch=4 --check-unbatched --json | FileCheck %s
 
-// Control, including calls, reads the number of rows of a parameter. Words are reduced modulo the
-// number of rows of E. Loops have as many rounds as F has rows, and nothing else reads F. Kernels
-// may read the number as a scalar.
+// Control flow, including calls, reads the number of rows of a parameter. Words are reduced
+// modulo the number of rows of E. Loops have as many rounds as F has rows, and nothing else reads
+// F. Kernels may read the number as a scalar.
 
 // Seven rounds of the loop for each of 3 instances, 3 + 1 + 2 leaves, 2 + 0 + 1
 // nodes.

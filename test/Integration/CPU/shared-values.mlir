@@ -2,7 +2,7 @@
 // RUN: batch-run %s --strategy=lockstep --params=random:1 --inputs=random:1,9 --check-unbatched --json | FileCheck %s
 // RUN: batch-run %s --strategy=mask --params=random:1 --inputs=random:1,9 --batch=4 --check-unbatched --json | FileCheck %s
 
-// Parameters are results of functions and of branches, and initial values of loops. Lanes read
+// Functions return parameters, branches yield them, and loops start from them. Lanes read
 // rows and elements of the parameters at computed indices.
 
 // CHECK: "unbatched_equal": true

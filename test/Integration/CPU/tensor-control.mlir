@@ -1,7 +1,7 @@
 // REQUIRES: batch-run
 // RUN: %integration/check_control.py %s
 
-// Control that reads tensors: recursion, loops and branches.
+// Control flow that reads tensors: recursion, loops and branches.
 !vec = tensor<5xf64>
 func.func private @norm(%x: !vec) -> f64 {
   %zero = arith.constant dense<0.0> : tensor<f64>

@@ -1,13 +1,13 @@
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s
 
-// The number of operations of an instance between two waits is estimated as operations
-// divided by waits. The estimate assumes 10 rounds for loops of unknown length, and
-// equally frequent branches. It determines the strategy if replicate is not legal, as
-// for programs that recur over numbers.
+// An instance's number of operations between two waits is estimated as its operations
+// divided by its waits. The estimate assumes 10 rounds for loops of unknown length,
+// and equally frequent branches. It determines the strategy if replicate is not legal,
+// as in recursions over numbers.
 
-// Two reads of one tensor are one wait, in any number of rounds of a loop. Reads
-// of an input are not waits. There are 4 + 2 * 4 * 4 operations, and 3 rounds of 4.
+// Two reads of one tensor count as one wait, for any number of loop rounds. Reads
+// of an input are not waits. There are 4 + 2 * 4 * 4 operations, and 3 rounds of 4 operations.
 // CHECK: computes 48 operations between two waits
 func.func private @count(%n: i64) -> i64 {
   %zero = arith.constant 0 : i64

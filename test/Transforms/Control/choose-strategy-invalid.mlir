@@ -20,7 +20,7 @@ func.func @main(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>) -> f32
 
 // -----
 
-// A program that no strategy runs, including `none`, is an error.
+// A program that no strategy supports, not even `none`, is an error.
 // expected-error @+1 {{this function is only declared; functions that the entry calls require a body}}
 func.func private @f(i64) -> i64
 func.func @main(%n: i64) -> i64 attributes {batch.entry} {

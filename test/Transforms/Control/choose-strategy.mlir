@@ -22,7 +22,7 @@
 
 // UNKNOWN: invalid value 'eager'; expected 'auto', 'none', 'linearize', 'lockstep', 'mask', 'lazy' or 'replicate'
 
-// Control reads only the inputs.
+// Control flow reads only the inputs.
 // ONE-LABEL:   func.func @ahead
 // ONE-SAME:      batch.strategy = #batch.strategy<linearize>
 // REMARK: [[#@LINE+5]]:1: remark: {{.*}}strategy 'linearize': control flow reads only the inputs
@@ -43,7 +43,7 @@ func.func @ahead(%n: index, %x: tensor<64xf32>) -> tensor<64xf32>
 
 // -----
 
-// Control reads an element of an input.
+// Control flow reads an element of an input.
 // REMARK: [[#@LINE+3]]:1: remark: {{.*}}strategy 'linearize': control flow reads only the inputs
 // CHECK-LABEL: func.func @element
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
@@ -63,8 +63,8 @@ func.func @element(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry
 
 // -----
 
-// A computed tensor determines the branch. Workers of a CPU, or blocks of a GPU, compute
-// control for all instances. If the mini-batch has one instance, all units run it together.
+// A computed tensor determines the branch. Workers of a CPU, or blocks of a GPU, run the
+// control flow of all instances. If the mini-batch has one instance, all units run it together.
 // ONE-LABEL:   func.func @branch
 // ONE-SAME:      batch.strategy = #batch.strategy<replicate>
 // REMARK: [[#@LINE+9]]:8: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here, and every unit runs the control flow of all instances
@@ -175,7 +175,7 @@ func.func @much(%x: tensor<2048xf32>, %W: tensor<2048x2048xf32> {batch.shared = 
 
 // -----
 
-// An element that only tensor code reads is not control.
+// An element that only tensor code reads does not affect control flow.
 // CHECK-LABEL: func.func @scale
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
 func.func @scale(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} {
@@ -205,8 +205,8 @@ rec.adt @Nat {
   rec.variant @zero(word: index)
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
-// Lock step does not walk data structures: control waits for the tensor. On a GPU, units
-// compute control.
+// Lock step does not walk data structures: control flow waits for the tensor. On a GPU,
+// units run the control flow.
 // REMARK: [[#@LINE+10]]:8: remark: {{.*}}strategy 'lazy': control flow depends on a tensor here"
 // REMARK: [[#@LINE+4]]:18: remark: {{.*}}strategy 'lockstep' is not legal: this value of type '!rec.adt<@Nat>' is a data structure
 // GPU: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here, and every unit runs the control flow of all instances
@@ -303,8 +303,8 @@ func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>, %k: tensor<64xf32>)
 
 // -----
 
-// Control reads no tensors, but with one instance it pays off to run layer after
-// layer.
+// Control flow reads no tensors, but running layer after layer pays off for one
+// instance.
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>
 // CHECK-LABEL: func.func @layers
@@ -327,7 +327,7 @@ func.func @layers(%n: index, %W: !mat {batch.shared = "W"}) -> !vec attributes {
 
 // -----
 
-// For a program with loops over tensors of few elements, each worker runs instances by itself.
+// If a program has loops over tensors of few elements, each worker runs its own instances.
 // REMARK: [[#@LINE+7]]:1: remark: {{.*}}strategy 'replicate', with one worker per instance: no tensor of an instance has more than 16 elements, so each worker runs its instances in registers
 // GPU: [[#@LINE+10]]:10: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here
 // CHECK-LABEL: func.func @few
@@ -352,7 +352,7 @@ func.func @few(%x: tensor<16xf32>) -> tensor<16xf32> attributes {batch.entry} {
 
 // -----
 
-// Control can depend on an element that an earlier round of the loop computed.
+// Control flow can depend on an element that an earlier round of the loop computed.
 // REMARK: [[#@LINE+12]]:10: remark: {{.*}}control flow reads this element; every unit reads it after it is computed
 // LAZY: [[#@LINE+11]]:10: remark: {{.*}}control flow reads this element; the instance waits for a flush that computes it
 // CHECK-LABEL: func.func @later

@@ -72,8 +72,8 @@ func.func @chains(%x: !batch.handle, %y: !batch.handle, %i: index, %f: f32) -> f
   return %s : f32
 }
 
-// Ops that two branches need come before both, and ops that need both come
-// after them.
+// Ops needed by two branches come before both, and ops that need both branches
+// come after them.
 // CHECK-LABEL: func.func @diamond
 // CHECK:         %[[A:.*]] = call @grow
 // CHECK:         arith.index_cast
@@ -187,8 +187,8 @@ func.func @loops(%l: !rec.list<!batch.handle>, %i: index, %f: f32)
   return %m, %n, %s : !rec.list<f32>, !rec.list<index>, f32
 }
 
-// Forking a branch saves no flush if it waits only for earlier tasks: one flush runs these tasks.
-// The same holds for calls and rounds over elements of a list.
+// Forking a branch saves no flush if the branch waits only for earlier tasks: one flush runs
+// these tasks. The same holds for calls, and for rounds over elements of a list.
 // CHECK-LABEL: func.func @known
 // CHECK-NOT:     batch.concurrent
 func.func @known(%x: !batch.handle, %y: !batch.handle, %l: !rec.list<!batch.handle>,
@@ -230,7 +230,7 @@ func.func @own(%l: !rec.list<!batch.handle>, %i: index) -> !rec.list<f32> {
   return %m : !rec.list<f32>
 }
 
-// Reads and conditions that branches need come before all branches.
+// Reads and conditions needed by branches come before all branches.
 // CHECK-LABEL: func.func @conditions
 // CHECK:         batch.await %arg0
 // CHECK-NEXT:    arith.cmpf
@@ -314,8 +314,8 @@ func.func @between(%x: !batch.handle, %y: !batch.handle, %i: index) -> (f32, f32
   return %c, %d : f32, f32
 }
 
-// Rounds that record a row before they wait run concurrently: the first flush runs all of
-// these rows.
+// Rounds run concurrently if each records a row before it waits: the first flush computes
+// all of these rows.
 // CHECK-LABEL: func.func @records_before
 // CHECK:         rec.map
 // CHECK-SAME:      attributes {batch.concurrent_rounds}

@@ -5,7 +5,7 @@
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
-// Control waits for an element of a computed tensor. It does not wait for an
+// Control flow waits for an element of a computed tensor. It does not wait for an
 // element of an input, or for one that only tensor code reads.
 // REMARK: [[#@LINE+13]]:8: remark: {{.*}}control flow waits here for a row of 16 bytes
 // CHECK-LABEL: func.func @main

@@ -10,7 +10,7 @@ batch.kernel @cell(%x: tensor<256xf32>) -> tensor<256xf32> {
 }
 
 // batch.keep lists the rows that are read after the wait, including the row that
-// control waits for. Rows of sources always exist.
+// control flow waits for. Rows of sources always exist.
 // CHECK-LABEL: func.func @read
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[H:.*]]: !batch.handle, %[[C:.*]]: !batch.handle
 // CHECK:         batch.keep(%[[S]], %[[H]] : !batch.handle, !batch.handle)
@@ -93,7 +93,7 @@ func.func @choice(%s: !batch.handle, %a: !batch.handle, %b: !batch.handle, %c: i
   return %y : !batch.handle
 }
 
-// Rows that branches read are kept before the op, for all branches. Each branch keeps
+// Rows read by branches are kept before the op, for all branches. Each branch keeps
 // its own rows.
 // CHECK-LABEL: func.func @branches
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[A:.*]]: !batch.handle, %[[AFTER:.*]]: !batch.handle

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-linearize --split-input-file --verify-diagnostics
 
-// Control that reads an element of a computed tensor is not structural. The error
+// Control flow that reads an element of a computed tensor is not structural. The error
 // lists the legal strategies.
 func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
   %zero = arith.constant 0 : index
@@ -13,7 +13,7 @@ func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
 
 // -----
 
-// Control with a forced tensor is not structural.
+// Control flow with a forced tensor is not structural.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @+2 {{control flow depends on a tensor here}}
   // expected-note @+1 {{legal strategies}}
@@ -43,7 +43,7 @@ func.func @main(%x: tensor<i1>, %y: tensor<i1>) attributes {batch.entry} {
 
 // -----
 
-// Control with several blocks is not structured.
+// Control flow between several blocks is not structured.
 // expected-error @+2 {{control flow depends on a tensor here}}
 // expected-note @+1 {{legal strategies}}
 func.func @main(%n: index) -> index attributes {batch.entry} {
@@ -54,7 +54,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 
 // -----
 
-// A read of an element in a kernel is not control.
+// A read of an element in a kernel is not control flow.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   %zero = arith.constant 0 : index
   %v = tensor.extract %x[%zero] : tensor<4xf32>
@@ -116,7 +116,7 @@ func.func @main(%words: !rec.adt<@Words>, %n: index) -> index
 
 // -----
 
-// Control can read the number of rows of a parameter only if the shape of its rows is static.
+// Control flow can read the number of rows of a parameter only if its rows have a static shape.
 func.func @main(%n: index, %E: tensor<?x?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index

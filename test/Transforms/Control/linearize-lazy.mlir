@@ -4,7 +4,7 @@
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
-// Control waits for an element of a task's result. A recursion that waits is not
+// Control flow waits for an element of a task's result. A recursion that waits is not
 // a traversal. A tensor that no kernel computes exists before the run.
 !tree = !rec.adt<@Tree>
 !vec = tensor<4xf32>

@@ -7,8 +7,8 @@ rec.adt @Tree {
   rec.variant @node(left: !tree, right: !tree)
 }
 
-// A traversal visits the nodes of inputs. A function that is called for
-// children of a value that the program constructs is not a traversal.
+// A traversal visits the nodes of inputs. A function called for children of a
+// value constructed by the program is not a traversal.
 // CHECK-LABEL: func.func private @count.inspect
 // CHECK-SAME:    attributes {batch.memoized}
 func.func private @count(%t: !tree) -> index {

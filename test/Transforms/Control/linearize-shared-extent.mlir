@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-linearize | FileCheck %s
 // RUN: batch-opt %s --autobatch | batch-opt --batch-linearize | FileCheck %s
 
-// Control reads the number of rows of a parameter. This number is equal for all
+// Control flow reads the number of rows of a parameter. This number is equal for all
 // instances. Static extents are already known.
 // CHECK:       batch.source @E : tensor<4xf32> parameter(0)
 // CHECK-LABEL: func.func @main.inspect

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-linearize | FileCheck %s
 // RUN: batch-opt %s --autobatch | batch-opt --batch-linearize | FileCheck %s
 
-// A parameter that is a vector of unknown extent is one row. Control reads its
+// A parameter that is a vector of unknown extent is one row. Control flow reads its
 // elements and their number.
 // CHECK:       batch.source @P : tensor<?xi64> parameter(0)
 // CHECK-LABEL: func.func @main.inspect

@@ -411,7 +411,7 @@ rec.adt @Step {
 // CHECK:       batch.source @E : tensor<5xf32> parameter(0)
 // CHECK:       batch.source @v : tensor<3xf16> parameter(1)
 
-// A tensor in a field is a handle. Control reads elements of its row.
+// A tensor in a field is a handle. Control flow reads elements of its row.
 // CHECK-LABEL: func.func private @walk.inspect
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Step>, %[[WHICH:.*]]: index) -> i32
 // CHECK:         case @go(%[[TIMES:.*]]: !batch.handle, %{{.*}}: !rec.adt<@Step>) {
@@ -437,7 +437,7 @@ func.func private @walk(%s: !rec.adt<@Step>, %which: index) -> i32 {
 // CHECK-COUNT-5: tensor.extract %
 // CHECK-NOT:     batch.extract
 
-// Control reads elements of inputs by their handles. A row of a ragged input is
+// Control flow reads elements of inputs by their handles. A row of a ragged input is
 // an element of a list. If the first extent of a parameter is dynamic, the first
 // index of an element selects a row of the parameter. Otherwise, the whole tensor
 // is one row.

@@ -18,7 +18,7 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 
-// If control needs a computed tensor, linearize is not legal either.
+// If control flow needs a computed tensor, linearize is not legal either.
 func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
   %c = arith.constant 0.0 : f32
   %t = math.sin %x : tensor<4xf32>

@@ -54,8 +54,8 @@
 // RESULTS-NEXT:    batch.set @main.result0, %[[S]] : i64
 // RESULTS-NEXT:    batch.return
 
-// Without optimizations, every value is a variable with a stack. Calls save all
-// variables, and return.
+// Without optimizations, every value is a variable with a stack. Each call
+// saves all variables and returns to its caller.
 // NAIVE-LABEL: batch.machine @main.machine() {
 // NAIVE-NOT:     batch.variable @{{.*}} : i64{{$}}
 // NAIVE:         batch.block @main.0 {

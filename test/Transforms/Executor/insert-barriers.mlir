@@ -100,8 +100,8 @@ uprog.program @temporary(%i: index) level(device) {
 
 // -----
 
-// A barrier comes before control reads a row that any branch has written, and
-// before a branch writes a row that was read before.
+// A barrier is needed before control flow reads a row that any branch has
+// written, and before a branch writes a row that was read earlier.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<i1> {
   %c = arith.constant dense<true> : tensor<i1>
   batch.yield %c : tensor<i1>
@@ -179,8 +179,8 @@ uprog.program @batches(%i: index) level(device) {
 
 // -----
 
-// A reference to another program may read and write any row. A unit that runs one
-// task after another begins with a barrier.
+// A reference to another program may read and write any row. If a unit runs
+// several tasks in sequence, the program of a task begins with a barrier.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -279,7 +279,7 @@ uprog.program @copies(%i: index) level(device) {
 
 // -----
 
-// A barrier that only the first round needs comes before the loop.
+// A barrier needed only by the first round comes before the loop.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -113,7 +113,7 @@ func.func @main(%n: index {batch.name = "n"}, %x: tensor<4xf32> {batch.name = "x
 // -----
 
 // A recursive function passes the input on. Each node has a position and a threshold: control
-// compares the element of the input at the position with the threshold.
+// flow compares the element of the input at the position with the threshold.
 // CHECK-LABEL: func.func private @walk
 // CHECK-SAME:    (%{{.*}}, %[[X:.*]]: tensor<16xf32>)
 // CHECK:         case @split(%[[K:.*]]: i32, %[[T:.*]]: f32,
@@ -161,7 +161,7 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "t"}, %x: tensor<16xf32> {batc
 
 // -----
 
-// An argument is not an input if a call passes a computed tensor. Control then still waits
+// An argument is not an input if a call passes a computed tensor. Control flow then still waits
 // only for the condition.
 // CHECK-LABEL: func.func private @shrink
 // CHECK:         arith.cmpf ogt, %{{.*}} : tensor<f32>

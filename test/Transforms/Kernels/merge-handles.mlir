@@ -23,8 +23,8 @@ batch.kernel @cell(%h: tensor<?x4xf32> {batch.ragged = 0 : i64},
 }
 
 // Results 0 and 1 of a task are at position 0 of their tables. Result 2 is at
-// another position of the first table. Handles and lists that all cases yield twice
-// are yielded once, and calls return them once.
+// another position of the first table. If all cases yield a handle or list twice,
+// they yield it only once, and calls return it once.
 // CHECK-LABEL: func.func private @visit.inspect
 // CHECK-SAME:    -> (!batch.handle, !batch.handle)
 func.func private @visit.inspect(%t: !tree) -> (!batch.handle, !batch.handle, !batch.handle) {

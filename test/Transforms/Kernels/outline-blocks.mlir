@@ -26,7 +26,7 @@
 // CHECK-NEXT:    %[[C:.*]] = tensor.extract %[[R]]#2[] : tensor<i1>
 // CHECK-NEXT:    batch.branch %[[C]], @uncover, @copy
 
-// A pop before the kernel runs uncovers the row that the kernel reads.
+// A pop that precedes the kernel uncovers the row that the kernel reads.
 // CHECK:       batch.block @uncover {
 // CHECK-NEXT:    batch.pop @n
 // CHECK-NEXT:    %[[N:.*]] = batch.top @n

@@ -32,7 +32,7 @@ func.func @start(%b: tensor<4xi64>, %x: tensor<6x4xf32>, %n: index) -> tensor<4x
 
 // -----
 
-// A tensor that the body of an op reads belongs to the kernel of the op.
+// A tensor read by the body of an op belongs to the op's kernel.
 // CHECK-LABEL: batch.kernel @body_0(
 // CHECK:         %[[TWICE:.*]] = arith.addf
 // CHECK:         linalg.generic

@@ -46,7 +46,7 @@ func.func @data(%xs: tensor<?x8xf32>, %t: tensor<1xindex>) -> tensor<8xf32>
 
 // -----
 
-// If control reads an element of a ragged tensor, it reads the row from the list.
+// If control flow reads an element of a ragged tensor, it reads the row from the list.
 // Reads of elements of parameters remain unchanged.
 // CHECK-LABEL: func.func @element
 // CHECK-SAME:    (%[[XS:.*]]: tensor<?x4xi64>, %[[E:.*]]: tensor<?x4xi64> {{.*}}, %[[I:.*]]: index,

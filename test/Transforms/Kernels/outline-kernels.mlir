@@ -12,7 +12,7 @@ rec.adt @Tree {
   rec.variant @node(left: !tree, right: !tree)
 }
 
-// All tensor code between two points of control is one kernel. Its arguments
+// All tensor code between two points of control flow is one kernel. Its arguments
 // have the order of their first use. Arguments that are parameters of the entry
 // are shared, with the number of the parameter.
 // CHECK:      batch.kernel @encode_node(
@@ -87,7 +87,7 @@ rec.adt @Out {
   rec.variant @node(left: !out, right: !out, y: !vec)
 }
 
-// Code that no recursive result depends on is an output kernel. The output
+// Code is an output kernel if no recursive result depends on it. The output
 // kernels of the leaf and the node are equal, so there is only one. Elementwise
 // code on constants and parameters is copied into it.
 // CHECK:      batch.kernel @encode_output(
@@ -315,7 +315,7 @@ func.func @elements(%x: tensor<4xf64>, %s: f64,
 
 // -----
 
-// Elements that control reads remain outside of kernels.
+// Elements read by control flow remain outside of kernels.
 // CHECK-LABEL: func.func @chosen
 // CHECK:         %[[E:.*]] = tensor.extract
 // CHECK:         %[[C:.*]] = arith.cmpf ogt, %[[E]]
@@ -336,7 +336,7 @@ func.func @chosen(%x: tensor<4xf64>) -> tensor<4xf64> attributes {batch.entry} {
 
 // -----
 
-// A read of a tensor element by control is a point of control, too. Code that
+// A read of a tensor element by control flow separates kernels, too. Code that
 // needs the element is in a later kernel than the code that computes the tensor.
 // CHECK-LABEL: batch.kernel @main_0(
 // CHECK:         linalg.dot
@@ -369,8 +369,8 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, f32) attributes {batch.ent
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 
-// Code whose results only a later kernel reads belongs to that kernel, even if control
-// is between them, unless each operation is a kernel.
+// If only a later kernel reads the results of code, the code belongs to that kernel,
+// even across control flow, unless each operation is a kernel.
 // CHECK-LABEL: batch.kernel @main_for(
 // CHECK:         linalg.matvec
 // CHECK:         linalg.matvec
@@ -409,8 +409,8 @@ func.func @main(%n: index, %c: i1, %x: !vec, %W: !mat {batch.shared = "W"},
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 
-// If control reads the result of code, or a mark moves the code to an earlier phase,
-// the code is a kernel before that control or mark.
+// If control flow reads the result of code, or a mark moves the code to an earlier
+// phase, the kernel of the code precedes the control flow or the mark.
 // CHECK-LABEL: func.func @main
 // CHECK:         batch.invoke
 // CHECK:         scf.if
@@ -466,8 +466,8 @@ func.func @selected(%x: tensor<4xi32>, %n: index) -> tensor<4xi32> attributes {b
 
 // -----
 
-// A kernel remains at the position of its first op, before the values that control waits
-// for, although it reads values that are defined after its first op.
+// A kernel remains at the position of its first op, before the values that control flow
+// waits for. It may read values defined after that op.
 // CHECK-LABEL: func.func @early
 // CHECK:         %[[S:.*]] = arith.sitofp
 // CHECK-NEXT:    %[[V:.*]] = batch.invoke @early_0(%{{.*}}, %[[S]])
@@ -488,7 +488,7 @@ func.func @early(%x: tensor<4xf32>, %y: tensor<4xf32>, %k: i32)
 
 // -----
 
-// A history belongs to control: one kernel computes a row, and another kernel reads all
+// A history belongs to control flow: one kernel computes a row, and another kernel reads all
 // rows, including the new row. If the position of a row of a history is constant or
 // structural, a read of this row becomes rec.element.
 // CHECK:       batch.kernel @[[ROW:.*]](

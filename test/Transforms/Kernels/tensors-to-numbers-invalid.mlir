@@ -102,7 +102,7 @@ func.func @body(%x: tensor<2xf32>, %i: index) -> tensor<2xf32>
 #id = affine_map<(d0) -> (d0)>
 func.func @branch(%x: tensor<2xf32>, %c: i1) -> tensor<2xf32>
     attributes {batch.entry, batch.per_unit, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+1 {{'batch.per_unit' is not legal: the body of this op contains control flow or side effects}}
+  // expected-error @+1 {{'batch.per_unit' is not legal: the body of this op has control flow or side effects}}
   %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]}
       outs(%x : tensor<2xf32>) {
   ^bb0(%out: f32):

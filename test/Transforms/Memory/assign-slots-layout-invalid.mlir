@@ -27,7 +27,7 @@
 // Rows keep their layout if operands that read them also read rows of parameters; slots may move:
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=WITH-PARAMS
-// WITH-PARAMS: table 'node_0' requires row-major rows, because operands that read them also read rows of parameters, which are row-major; split only its slots
+// WITH-PARAMS: rows of table 'node_0' must be row-major, because the same operands also read rows of parameters, which are row-major; split only its slots
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(0, 16)'" -o /dev/null
 rec.adt @Tree {
   rec.variant @leaf(word: index)

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-assign-slots="layout='k_0: split(1, 16)'" --verify-diagnostics
 
-// Control reads elements only from row-major rows.
+// Control flow reads elements only from row-major rows.
 batch.kernel @k(%x: tensor<40xf32>) -> tensor<40xf32> {
   %y = arith.negf %x : tensor<40xf32>
   batch.yield %y : tensor<40xf32>

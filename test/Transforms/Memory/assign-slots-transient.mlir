@@ -2,7 +2,7 @@
 // RUN: sed '/batch.force/d; s/tensor.extract.*/arith.constant 0.0 : f32/' %s \
 // RUN:   | batch-opt --batch-linearize --batch-assign-slots | FileCheck %s --check-prefix=AHEAD
 
-// If control waits, rows of a table are transient unless a list, a data structure or a
+// If control flow waits, rows of a table are transient unless a list, a data structure or a
 // stored call contains them. They have their own slots.
 !vec = tensor<4xf32>
 !tree = !rec.adt<@Tree>

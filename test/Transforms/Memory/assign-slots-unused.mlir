@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots | FileCheck %s
 
-// A kernel that nothing invokes has no table.
+// A kernel without invocations has no table.
 // CHECK:       batch.kernel @unused
 // CHECK-NOT:   batch.table
 batch.kernel @unused(%x: tensor<8xf32>) -> tensor<8xf32> {

@@ -112,7 +112,7 @@ func.func @contraction(%bit: i1, %x: tensor<4xf32>,
 
 // -----
 
-// A call is worth a sub-batch, too. Code that control does not reach must not run.
+// A call is worth a sub-batch, too. Code that control flow does not reach must not run.
 
 // CHECK-LABEL: func.func @call(
 // CHECK: scf.if
@@ -156,8 +156,8 @@ func.func @row(%bit: i1, %i: index, %x: tensor<4xf32>,
 
 // -----
 
-// The inspector selects between existing rows, of a parameter or from a call,
-// without a kernel.
+// The inspector selects one of several existing rows, such as rows of a
+// parameter or results of a call, without a kernel.
 
 // CHECK-LABEL: func.func @ready(
 // CHECK: scf.if
@@ -177,7 +177,7 @@ func.func @ready(%bit: i1, %i: index, %x: tensor<4xf32>,
 
 // -----
 
-// Control between values of the same straight-line code would split that code.
+// If the conditional remained, it would split straight-line code.
 
 // CHECK-LABEL: func.func @cut(
 // CHECK: %[[N:.*]] = arith.negf

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-link-library | FileCheck %s
 
-// A group may have sizes of 1, here a mass matrix with a factor of one row. Hooks are
+// A size of a group may be 1: here, the factor of a mass matrix has one row. Hooks are
 // the model's own functions, which call another group. Only hooks that reach
 // @log_density get the operands of @log_density.
 !factor = tensor<1x1xf64>

@@ -4,10 +4,10 @@
 // RUN: batch-opt %s --rec-specialize="test=node(_,node)" --split-input-file | FileCheck %s --check-prefix=RIGHT
 // RUN: batch-opt %s --rec-specialize=test=leaf --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 
-// The test of a child moves to the caller: the code of a leaf becomes
-// straight-line code with that of the node. `leaf` creates code for all four
-// combinations. `node(leaf,leaf)` tests the right child if the left one is a
-// leaf. Any variant may be tested: `node(_,node)` runs two levels on the right.
+// The test of a child moves to the caller: the code of the leaf and its parent
+// becomes straight-line code. `leaf` creates code for all four combinations.
+// `node(leaf,leaf)` tests the right child if the left one is a leaf. Any
+// variant may be tested: `node(_,node)` runs two levels on the right.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -163,9 +163,9 @@ func.func @list(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A match in a case of a match on the same value is resolved without any
-// option, for any order of its cases. A recursion in which no child is
-// tested remains unchanged, with a remark.
+// A match inside a case of a match on the same value is resolved without any
+// option, for any order of cases. A recursion that tests no child remains
+// unchanged, and a remark reports it.
 
 rec.adt @Tree {
   rec.variant @leaf(n: index)

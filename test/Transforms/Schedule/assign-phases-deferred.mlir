@@ -10,7 +10,7 @@
 // FLAT:        batch.kernel @head{{.*}} attributes {deferred, phase = 1 : i64}
 // FLAT:        batch.kernel @loss{{.*}} attributes {deferred, phase = 1 : i64}
 
-// Control waits for the score, and so for the state from which the score is computed.
+// Control flow waits for the score, and so for the state from which the score is computed.
 // No wait depends on the head, or on the loss, which reads the head.
 !vec = tensor<4xf32>
 // CHECK:       batch.kernel @state

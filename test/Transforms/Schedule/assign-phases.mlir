@@ -36,7 +36,7 @@ batch.kernel @cell(%l: !vec, %r: !vec) -> !vec {
 batch.kernel @output(%h: !vec) -> !vec {
   batch.yield %h : !vec
 }
-// A kernel that reads an output, and is not recursive, is ordered by its depth.
+// A non-recursive kernel that reads an output is ordered by its depth.
 // CHECK-LABEL: batch.kernel @after
 // CHECK-SAME:    phase = 1
 batch.kernel @after(%y: !vec) -> !vec {

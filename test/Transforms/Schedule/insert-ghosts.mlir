@@ -59,7 +59,7 @@ batch.kernel @b(%x: !vec, %y: !vec) -> (!vec, !vec) {
 }
 
 // Lengths are counted from the branch, over fields and inner branches of equal length.
-// Two tasks require two ghosts. All depths that read the result read the same ghost.
+// Two tasks require two ghosts. All depths computed from the result use the same ghost.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Item>, %[[H:.*]]: tensor<4xf32>, %{{.*}}: i1)
 func.func @main(%i: !item, %h: !vec, %c: i1) -> (!vec, !vec) attributes {batch.entry} {
@@ -173,7 +173,7 @@ func.func @main(%c: i1, %x: !vec, %h: !vec, %n: index) -> (!vec, !vec, !vec, !ve
   %d2 = batch.depth(%v, %w) : !vec, !vec
   %u = batch.invoke @c(%v, %w) depth(%d2) : (!vec, !vec) -> !vec
 
-  // A later phase begins when all branches have run, and its depths do not count their tasks.
+  // A later phase begins when all branches have run, so its depths do not count tasks of branches.
   // A loop has no constant length.
   %p, %q = scf.if %c -> (!vec, !vec) {
     %d = batch.depth(%x) : !vec

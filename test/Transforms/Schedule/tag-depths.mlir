@@ -37,7 +37,7 @@ func.func private @encode(%t: !tree, %E: !emb) -> (!vec, !out) {
       %hk, %ok = func.call @encode(%k, %E) : (!tree, !emb) -> (!vec, !out)
       rec.yield %hk, %ok : !vec, !out
     }
-    // A task that reads rows of parameters only is hoisted: its depth is 0.
+    // A task that reads only rows of parameters is hoisted: its depth is 0.
     // CHECK: %[[D0:.*]] = batch.depth(){{$}}
     // CHECK-NEXT: %[[I:.*]] = batch.invoke @input(%[[X]]) depth(%[[D0]])
     %i = batch.invoke @input(%x) : (!vec) -> !vec

@@ -91,7 +91,7 @@ func.func @main(%x: f32) -> f32 attributes {batch.entry} {
 // -----
 
 // Arguments must not be buffers.
-// expected-error @below {{buffer type 'memref<4xf32>' is not supported; use the module from before bufferization}}
+// expected-error @below {{buffer type 'memref<4xf32>' is not supported; use the module as it was before bufferization}}
 func.func @main(%x: memref<4xf32>) -> index attributes {batch.entry} {
   %c = arith.constant 0 : index
   return %c : index

@@ -135,7 +135,7 @@ func.func @main(%x: tensor<?x4xf32>, %i: index) -> index
 
 // -----
 
-// Control must read elements from rows, which are static.
+// Control flow must read elements from rows, which are static.
 func.func @main(%x: tensor<?x4xf32>, %i: index) -> f32 attributes {batch.entry} {
   // expected-error @+1 {{cannot read an element of 'tensor<?x4xf32>' outside of kernels; only elements of static tensors and of static rows of parameters can be read there}}
   %y = tensor.extract %x[%i, %i] : tensor<?x4xf32>

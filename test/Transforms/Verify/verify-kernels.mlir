@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-verify-kernels | FileCheck %s
 
-// Control may pass tensors on, take rows of parameters, read elements, and read
+// Control flow may pass tensors on, take rows of parameters, read elements, and read
 // lengths.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
@@ -49,7 +49,7 @@ func.func @main(%t: !rec.adt<@Tree>, %xs: tensor<?x4xf32>,
   return %y : tensor<4xf32>
 }
 
-// Control that passes only scalars keeps its types.
+// Control flow that passes only scalars keeps its types.
 // CHECK-LABEL: @region
 func.func private @region(%n: index) -> index {
   %m = scf.execute_region -> index {

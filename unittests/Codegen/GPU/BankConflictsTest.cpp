@@ -30,8 +30,8 @@ using batch::Precision;
 namespace {
 constexpr int64_t kLanes = 32, kBanks = 32;
 
-/// Returns how many more turns shared memory needs for a warp than the number
-/// of bytes requires.
+/// Returns the number of turns beyond the minimum that shared memory needs for
+/// a warp. Each lane accesses `bytes` bytes at `address(lane)`.
 int64_t countConflicts(int64_t bytes, std::function<int64_t(int64_t)> address) {
   int64_t lanesPerTurn = std::min(kLanes, kBanks * 4 / bytes), conflicts = 0;
   for (int64_t first = 0; first < kLanes; first += lanesPerTurn) {

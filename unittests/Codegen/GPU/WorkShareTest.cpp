@@ -22,7 +22,7 @@ using Tiles = TileShare<NumberMath>;
 using Slices = SliceShare<NumberMath>;
 using Items = ItemShare<NumberMath>;
 
-/// Returns the columns of tiles that a block computes.
+/// Returns the numbers of the tiles that a block computes.
 std::vector<int64_t> getTiles(int64_t unit, int64_t units, int64_t numTiles) {
   NumberMath m;
   Columns columns(m, unit, units, numTiles);
@@ -32,8 +32,8 @@ std::vector<int64_t> getTiles(int64_t unit, int64_t units, int64_t numTiles) {
   return tiles;
 }
 
-/// Returns how often the blocks of a stage compute each row of each slice of a
-/// tile. Blocks take `mostQuads` quads of rows at a time.
+/// Returns how often the blocks of a stage compute each combination of a tile,
+/// a row and a slice. Blocks take `mostQuads` quads of rows at a time.
 std::vector<int> countElements(int64_t units, int64_t numTiles, int64_t numRows,
                                int64_t mostQuads, bool divides) {
   NumberMath m;
@@ -193,8 +193,7 @@ TEST(WorkShareTest, FewRowsOccupyManyWarps) {
     EXPECT_GE(countWarps(rows), 90) << rows;
 }
 
-// All blocks that divide a tile for a quad exist, and together they have all of
-// its slices.
+// For each quad, the blocks that divide a tile have each of its slices once.
 TEST(WorkShareTest, BlocksOfAQuadHaveAllSlices) {
   NumberMath m;
   for (int64_t tiles : {1, 5, 32})

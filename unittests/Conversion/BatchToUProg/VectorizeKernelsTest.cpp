@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `tensor.bitcast` represents an operation of another dialect that kernels can
-// contain because of an external model of BatchableOpInterface.
+// `tensor.bitcast` represents an op of another dialect. An external model of
+// BatchableOpInterface allows the op in kernels.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,7 +8,7 @@
 // Compiles every expanded function, for scalars and for vectors, and compares
 // it with the host's function. Errors are measured against the next wider type,
 // and special values are compared in the same type. The bounds are those in the
-// table of the description of batch-expand-math.
+// description of batch-expand-math.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,9 +96,9 @@ bool isAngleFunction(StringRef name) {
 // Compiled functions
 //===----------------------------------------------------------------------===//
 
-/// Returns the source of a function on blocks of arguments x, y and n (i64) and
-/// of results. `body` computes %r from %x, %y and %n. OF_i8 and similar names
-/// are TYPE with another element type; LONGS is OF_i64.
+/// Returns the source of a function that reads blocks of x, y and n (i64) and
+/// writes a block of results. `body` computes %r from %x, %y and %n. OF_i8 and
+/// similar names are TYPE with another element type; LONGS is OF_i64.
 std::string blockSource(StringRef name, StringRef element, int width,
                         const Twine &body) {
   std::string code = (R"(

@@ -21,8 +21,7 @@ protected:
     context.loadDialect<func::FuncDialect, rec::RecDialect>();
   }
 
-  /// Returns the edges of all ops in `body`, the body of a function, one per
-  /// line.
+  /// Returns the edges of all ops in the function body `body`, one per line.
   std::string getEdges(StringRef body) {
     std::string source = R"(
       rec.adt @Words {

@@ -19,8 +19,9 @@ namespace mlir::batch::test {
 
 using Values = SmallVector<Attribute>;
 
-/// Calls `function`, with structured control flow or a control-flow graph, on
-/// the stack of the host. Fails with an error at an op that it cannot run.
+/// Calls `function` on the stack of the host. The function has structured
+/// control flow or a control-flow graph. Fails with an error at an op that
+/// cannot be run.
 FailureOr<Values> callFunction(func::FuncOp function,
                                ArrayRef<Attribute> arguments);
 

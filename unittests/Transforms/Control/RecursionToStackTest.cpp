@@ -68,7 +68,8 @@ protected:
     return unpack(runMachine(machine, {}, pack(arguments), traffic));
   }
 
-  /// Returns the results of the program, without a machine.
+  /// Interprets the program directly, without converting it to a machine, and
+  /// returns its results.
   std::vector<int64_t> interpret(StringRef program,
                                  ArrayRef<int64_t> arguments) {
     auto module = parseSourceString<ModuleOp>(program, &context);
@@ -241,7 +242,7 @@ func.func @main(%a: i64, %b: i64) -> i64 attributes {batch.entry} {
   EXPECT_EQ(traffic.calls, 4);
 }
 
-// A loop that calls, with the loop's values live across the calls.
+// A loop with calls. The loop's values are live across the calls.
 TEST_F(RecursionToStackTest, RecursionInLoop) {
   StringRef program = R"mlir(
 func.func @count(%n: i64) -> i64 {
@@ -266,8 +267,8 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   expect(program, {6}, {64});
 }
 
-// Block arguments that are swapped, and one that both edges of a branch
-// set.
+// Block arguments that are swapped, and one that is set by both edges of a
+// branch.
 TEST_F(RecursionToStackTest, BranchArguments) {
   expect(R"mlir(
 func.func @main(%n: i64, %a: i64, %b: i64) -> (i64, i64)

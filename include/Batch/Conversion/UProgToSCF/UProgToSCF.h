@@ -19,8 +19,8 @@ namespace mlir::batch {
 /// type.
 ///
 /// Targets lower the other ops: those that run operators, wait at barriers or
-/// read plans, and also uprog.reduce and uprog.compact, whose work the threads
-/// of a unit may share.
+/// read plans, and also uprog.reduce and uprog.compact. The work of these two
+/// ops may be divided among the threads of a unit.
 void populateUProgToSCFPatterns(const TypeConverter &converter,
                                 RewritePatternSet &patterns);
 

@@ -107,17 +107,17 @@ inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
 inline constexpr StringLiteral kAddedBytesAttr = "batch.added_bytes";
 /// Attribute of a module: the PolicyAttr that its schedules follow.
 inline constexpr StringLiteral kPolicyAttr = "batch.policy";
-/// Attributes of the entry: its StrategyAttr and, if the strategy is `none`
-/// because no other strategy is legal, a string with the location and the
-/// reason.
+/// Attributes of the entry: its StrategyAttr, and a string with the location
+/// and the reason if the strategy is `none` because no other strategy is legal.
 inline constexpr StringLiteral kStrategyAttr = "batch.strategy";
 inline constexpr StringLiteral kNotBatchedAttr = "batch.not_batched";
 /// Attribute of a loop: the OrderAttr of its tasks.
 inline constexpr StringLiteral kOrderAttr = "batch.order";
-/// Attribute of a recursive function, of the inspector or of the instance
-/// program, that runs only once for all calls with equal arguments.
+/// Attribute of a recursive function in the inspector or in the instance
+/// program. The function runs only once for all calls with equal arguments.
 inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";
-/// Attribute of a rec.map of the inspector whose rounds wait concurrently.
+/// Attribute of a rec.map in the inspector: the rounds of the map wait
+/// concurrently.
 inline constexpr StringLiteral kConcurrentAttr = "batch.concurrent_rounds";
 
 /// Returns the entry function of `module`, or null.

@@ -28,7 +28,7 @@ public:
     int64_t rowBytes = 0;  ///< distance in bytes from one row to the next
     int64_t copyBytes = 0; ///< bytes of a row that hold the value
     /// A row consists of lines, each followed by padding. A line is divided
-    /// into pieces, each of which one instruction moves.
+    /// into pieces. One instruction moves one piece.
     int64_t lines = 1, lineBytes = 0, pieceBytes = 0;
 
     int64_t pieces() const { return lines * (lineBytes / pieceBytes); }

@@ -22,13 +22,13 @@ bool isRowView(tensor::ExtractSliceOp slice);
 /// Returns the row index of a row view.
 OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
 
-/// Returns the type of the rows that `dim` counts if `dim` is the first extent
-/// of a tensor with static rows. For the extent of a vector, returns the type
-/// of the vector. Returns null for every other extent.
+/// If `dim` is the first extent of a tensor with static rows, returns the type
+/// of these rows. If it is the extent of a vector, returns the type of the
+/// vector. Returns null for every other extent.
 RankedTensorType getCountedRow(tensor::DimOp dim);
 
-/// Returns the type of the rows from which control flow can read elements of a
-/// parameter of type `tensor`. The whole tensor is one row if its shape is
+/// Returns the type of the rows that represent a parameter of type `tensor` if
+/// control flow reads its elements. The whole tensor is one row if its shape is
 /// static or it is a vector. If only the first extent is dynamic, each slice
 /// along the first dimension is a row. Returns null for every other shape.
 RankedTensorType getReadRow(RankedTensorType tensor);
@@ -49,13 +49,14 @@ std::string describePlace(Location loc);
 std::string describeDimension(int64_t dim, StringRef parameter, Type type,
                               Location loc, StringRef verb = "read");
 
-/// Returns the error message for an index of `what` that is out of range. The
-/// runtime replaces "{}" with the index.
+/// Returns the error message for an out-of-range index of `what`. The runtime
+/// replaces "{}" with the index.
 std::string describeIndexError(const Twine &what);
 
-/// Returns the `batch.source` of parameter number `parameter`, or of input
-/// tensors if `parameter` is -1, with rows of type `row`. If there is no such
-/// source, creates it after the last source, or at the start of the module.
+/// Returns the `batch.source` that provides parameter number `parameter` as
+/// rows of type `row`. If `parameter` is -1, the source provides input tensors
+/// instead. If there is no such source, creates it after the last source, or at
+/// the start of the module.
 SourceOp getOrCreateSource(ModuleOp module, SymbolTable &symbols,
                            RankedTensorType row, int64_t parameter);
 

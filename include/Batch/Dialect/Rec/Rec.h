@@ -43,7 +43,7 @@ struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
 
 namespace mlir::rec {
 /// Unit attribute of an op that `rec-refactor` moves from its function to the
-/// callers, with all ops that depend on the op.
+/// callers, together with all ops that depend on it.
 inline constexpr StringLiteral kBackedgeAttr = "rec.backedge";
 
 /// Returns the element type of a list-like type: T for !rec.list<T>,
@@ -77,8 +77,8 @@ struct ValueFlowEdge {
     Same,    ///< `to` is `from`
     Element, ///< `to` is an element of the list `from`
     Gather,  ///< `from` becomes an element of the list `to`
-    Read,    ///< `to` is field `field` of `from`, or a list of the values of
-             ///< this field along a list-shaped `from`
+    Read,    ///< `to` is field `field` of `from`, or a list of the values that
+             ///< this field has in all links of a list-shaped `from`
     Build,   ///< `from` becomes field `field` of the value `to`
     Decide,  ///< `from`, or its field `field`, decides which region of the op
              ///< runs, or how often a region runs. `to` is null

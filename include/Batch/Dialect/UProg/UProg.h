@@ -52,8 +52,8 @@ inline constexpr StringLiteral kLevelAttr = "uprog.level";
 inline constexpr StringLiteral kClusterSizeAttr = "uprog.cluster_size";
 /// Maximum number of blocks in a cluster, on any chip.
 inline constexpr int64_t kMostClusterBlocks = 16;
-/// Attribute of an operator that consists of stages: the StagingAttr of their
-/// target.
+/// Attribute of an operator that consists of stages: a StagingAttr that
+/// specifies the target of the stages.
 inline constexpr StringLiteral kStagingAttr = "uprog.staging";
 /// Attribute of a reduction in a stage: a PackedAttr, InPlaceAttr, CopiedAttr,
 /// GatheredAttr or ReducedAttr that specifies how the reduction runs.
@@ -90,9 +90,9 @@ struct RowAccess {
 
 namespace mlir::uprog {
 
-/// Returns the inner dimensions of the stage that select one of several
-/// matrices for a reduction, or none if there is only one matrix. `reduction`
-/// is the kReductionAttr of the reduction.
+/// Returns those inner dimensions of the stage that select one of several
+/// matrices for a reduction. Returns none if there is only one matrix.
+/// `reduction` is the kReductionAttr of the reduction.
 llvm::ArrayRef<int64_t> getGroups(Attribute reduction);
 
 /// Operators, keyed by the names of their kernels.

@@ -74,8 +74,8 @@ private:
   bool changed = false;
 };
 
-/// Checks that all units for which a barrier waits reach the barrier. Also
-/// checks that all units that divide the tasks of an op reach the op.
+/// Checks that each barrier is reached by all units for which it waits. Also
+/// checks that each op with tasks is reached by all units that share the tasks.
 LogicalResult verifyUniformity(ProgramOp program);
 
 } // namespace mlir::uprog

@@ -51,8 +51,8 @@ constexpr int64_t countCells() {
   return sizeof(Struct) / kCellBytes;
 }
 
-/// Returns the indices of the cells of a struct that contain none of `fields`.
-/// Code that writes a whole struct sets these cells to 0.
+/// Returns the indices of those cells of a struct that contain none of
+/// `fields`. Code that writes a whole struct sets these cells to 0.
 template <class Struct, size_t count>
 llvm::SmallVector<int64_t> listOtherCells(const Field (&fields)[count]) {
   llvm::SmallVector<int64_t> cells;
@@ -80,8 +80,8 @@ struct Signature<Result (*)(Arguments...)> {
                                      0};
 };
 
-/// Function that compiled code calls: the field of the function table that
-/// stores its address, and the letters of its Signature.
+/// Function that compiled code calls: the field for its address in the function
+/// table, and the letters of its Signature.
 struct Callee {
   Field address;
   const char *signature;
@@ -98,8 +98,8 @@ BATCH_FIELD(kQueueLimit, BatchQueue, limit)
 inline constexpr int64_t kSourceCells = countCells<BatchSource>();
 BATCH_FIELD(kSourceBase, BatchSource, base)
 
-/// Size in cells of a BatchFrame, without the rows that follow it, and the
-/// fields of a BatchFrame.
+/// Fields of a BatchFrame, and its size in cells. The size does not include the
+/// rows that follow the frame.
 inline constexpr int64_t kFrameCells = countCells<BatchFrame>();
 BATCH_FIELD(kFrameOuter, BatchFrame, outer)
 BATCH_FIELD(kFrameCount, BatchFrame, count)

@@ -41,8 +41,8 @@ enum class MemoryKind {
   Variant, ///< variants of nodes
 };
 
-/// Attribute of an op in a traversal that adds a node or task for which the
-/// traversal has reserved space before its loop.
+/// Attribute of an op that adds a node or a task in the loop of a traversal.
+/// The traversal has reserved space for it before the loop.
 inline constexpr llvm::StringLiteral kReservedAttr = "batch.reserved";
 
 /// Prepends a context argument to `functions` and passes the context in all

@@ -34,8 +34,8 @@ public:
   explicit LocationStrings(ModuleOp module)
       : body(module.getBody()), symbols(module) {}
 
-  /// Returns the global with the "file:line:column" of an operation, or with
-  /// its name if the location is unknown.
+  /// Returns the global that contains the "file:line:column" of an operation,
+  /// or the name of the operation if its location is unknown.
   LLVM::GlobalOp get(Operation *op);
 
 private:

@@ -19,13 +19,13 @@
 
 namespace mlir::batch {
 
-/// Returns the name of the operator of a kernel, which is also the name of the
-/// function with its code.
+/// Returns the name of a kernel's operator. The function with the operator's
+/// code has the same name.
 inline std::string getOperatorName(llvm::StringRef kernel) {
   return (kernel + ".rows").str();
 }
 
-/// Returns the name of the function of one stage of an operator.
+/// Returns the name of the function for one stage of an operator.
 inline std::string getStageName(llvm::StringRef operatorName, int64_t stage) {
   return (operatorName + ".stage" + llvm::Twine(stage)).str();
 }

@@ -78,7 +78,8 @@ struct CompileOptions {
   /// features that the executor needs.
   std::string chip;
   /// Bytes of a block's shared memory for parameters. -1 selects all memory
-  /// that the chip has or, if no chip is given, the amount that all chips have.
+  /// that the chip has or, if no chip is given, the amount that is available on
+  /// every chip.
   int64_t sharedMemory = -1;
   /// Target triple. If empty, selects the triple of the host.
   std::string triple;
@@ -86,15 +87,15 @@ struct CompileOptions {
   /// selects the host CPU if host and target have the same architecture, else
   /// the baseline of the target architecture.
   std::string cpu;
-  /// Tuning file, which `batch-run --tune` writes. If empty, cost models make
-  /// all choices.
+  /// Tuning file written by `batch-run --tune`. If empty, cost models make all
+  /// choices.
   std::string tuning;
   /// Level of LLVM optimizations. Level 0 runs no optimizations, and level 1
-  /// runs those that kernels need. Levels 2 and 3 are the standard LLVM levels,
-  /// which take about 2.5 times as long and gain little.
+  /// runs those that kernels need. Levels 2 and 3 are the standard LLVM levels.
+  /// They take about 2.5 times as long as level 1 and gain little.
   unsigned optLevel = 1;
-  /// Sanitizer with which the program that loads the object is built. Supported
-  /// only on the CPU.
+  /// Sanitizer used to build the program that loads the object. Supported only
+  /// on the CPU.
   Sanitizer sanitizer = Sanitizer::None;
   /// Callback that configures each pass manager before it runs, for
   /// instrumentation and printing. Only this callback reads command-line

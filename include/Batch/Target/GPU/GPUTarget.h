@@ -34,8 +34,9 @@ inline constexpr unsigned kSharedMemory = 3;
 /// Bytes of a block's shared memory for lists of numbers (uprog.compact).
 /// Parameters must not use these bytes.
 inline constexpr int64_t kListBytes = 16;
-/// Bytes of a block's shared memory for the flag that makes its threads leave a
-/// barrier of all blocks. Parameters must not use these bytes.
+/// Bytes of a block's shared memory for a flag. The flag makes the threads of
+/// the block leave a barrier of all blocks. Parameters must not use these
+/// bytes.
 inline constexpr int64_t kLeftBytes = 16;
 /// Two cluster sizes, in blocks: every chip with clusters supports the first,
 /// and only some of these chips support the second.

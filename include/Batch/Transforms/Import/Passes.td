@@ -161,9 +161,8 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
 
     The pass unrolls a loop over all rows if the unrolled code has at most
     `most-ops` ops. The rows then have constant positions, and kernels read them
-    without a copy. If the loop also selects the matrices of products, such as
-    the weights of a layer, the limit is `most-ops-panels`, because kernels then
-    read these matrices in panels.
+    without a copy. If each round also selects the matrices of products, the
+    limit is `most-ops-panels`: kernels read the selected matrices in panels.
 
     See test/Transforms/Import/update-stacks.mlir.
   }];

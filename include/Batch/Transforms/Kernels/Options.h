@@ -12,7 +12,7 @@
 
 namespace mlir::batch {
 
-/// Operators of a kernel that batch-layout-pq treats as equal; `None` leaves
+/// Operators that batch-layout-pq treats as equal in a kernel; `None` leaves
 /// kernels unchanged.
 enum class EqualOperators { None, Parameters, Shapes };
 

@@ -42,7 +42,8 @@ def VerifyInputPass : Pass<"batch-verify-input", "::mlir::ModuleOp"> {
 }
 
 def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
-  let summary = "Check that tensor code is in kernels and tasks have depths";
+  let summary =
+      "Check that tensor code is in kernels and that tasks have depths";
   let description = [{
     Runs at the end of the phase that creates kernels. The functions for one
     instance must obey these rules, regardless of how their control flow runs
@@ -69,7 +70,8 @@ def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
 }
 
 def VerifyPlannedPass : Pass<"batch-verify-planned", "::mlir::ModuleOp"> {
-  let summary = "Check that inspectors have no tensors and rows have locations";
+  let summary =
+      "Check that inspectors have no tensors and that rows have locations";
   let description = [{
     Runs at the end of the phase that places control flow and assigns memory. A
     module with an inspector must obey these rules:

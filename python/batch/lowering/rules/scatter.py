@@ -93,7 +93,7 @@ class _Rows:
         inside = self.inside.reshape((batch, count) + (1,) * (number.ndim - 2))
         self.numbers = module.where(
             inside, number, indices.dtype.type(-1)).reshape(batch, -1)
-        # With a single axis, an out-of-range number matches no row, so it needs no -1.
+        # With a single axis, an out-of-range number matches no row, so it need not become -1.
         is_one = self.rows == list(places) and len(places) == 1 and sizes[places[0]] == 1
         self.any_numbers = self.begins[0] if is_one else self.numbers
         self.updates = updates.transpose(
@@ -110,7 +110,7 @@ class _Rows:
 # --- known rows -------------------------------------------------------------------------
 
 def _table(numbers, count, most):
-    """Returns a table of the positions of each row's updates, and the row of each table line.
+    """Returns a table whose lines list the positions of a row's updates, and the row of each line.
 
     Lines are padded with len(numbers). A row with more than `most` updates has several lines.
     """

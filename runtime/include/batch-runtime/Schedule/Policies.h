@@ -21,16 +21,17 @@
 namespace batchrt {
 
 /// Returns the first type that satisfies the sufficient condition of ED-Batch
-/// (Lemma 2.1), or -1. The condition is that all of the type's tasks that do
-/// not wait for a task of that type are ready. Then no other first batch leads
-/// to a shorter schedule.
+/// (Lemma 2.1), or -1. A type satisfies it if each of its remaining tasks is
+/// ready or waits for a task of that type. Then no other first batch leads to a
+/// shorter schedule.
 int32_t pickSufficient(const Frontier &frontier);
-/// Returns the type with the greatest ratio of Eq. 1: its ready tasks divided
-/// by its tasks that do not wait for a task of that type. Among equal ratios,
-/// the type with the lower number wins.
+/// Returns the type with the greatest ratio of Eq. 1: the number of its ready
+/// tasks divided by the number of its tasks that do not wait for a task of that
+/// type. Among equal ratios, the type with the lower number wins.
 int32_t pickByRatio(const Frontier &frontier);
-/// Returns the type with ready tasks whose remaining tasks have the lowest mean
-/// depth. Among equal means, the type with the lower number wins.
+/// Among the types with ready tasks, returns the one whose remaining tasks have
+/// the lowest mean depth. Among equal means, the type with the lower number
+/// wins.
 int32_t pickByDepth(const Frontier &frontier);
 
 /// Schedules task graphs by policies. Reuses its memory for the next schedule,

@@ -7,7 +7,8 @@
 
 //
 // Searches over sequences of types for the best schedule that a policy can
-// reach. The search is far too slow for scheduling. Independent of the IR.
+// reach. The search is far too slow to be used as a policy. Independent of the
+// IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +26,8 @@ struct Found {
   bool optimal = false;
 };
 
-/// Searches with a beam of at most `width` frontiers, all reached with the same
-/// number of batches.
+/// Runs a beam search. A beam has at most `width` frontiers, which are all
+/// reached with the same number of batches.
 Found searchBeam(const TaskGraph &graph, int32_t width);
 /// Searches by branch and bound, starting from the result of a beam search.
 /// Gives up after `most` frontiers; the best schedule so far is then not marked

@@ -27,7 +27,7 @@ enum class Encoding {
   Max,
   /// The ready types, sorted by descending number of ready tasks.
   Sort,
-  /// Like Sort, with the share of all tasks that have run, in eighths.
+  /// Like Sort, plus the share of all tasks that have run, in eighths.
   Share,
   /// The ready types, and the type with the highest Frontier::urgency().
   Urgency,
@@ -57,7 +57,8 @@ size_t numReady(const State &state, Encoding encoding);
 /// Numbers states 0, 1, ... in the order in which they are added.
 class StateIndex {
 public:
-  /// Returns the number of a state, or -1, in constant time.
+  /// Returns the number of a state, or -1 if it is unknown. Takes constant
+  /// time.
   int32_t find(const State &state) const;
   /// Returns the number of a state. Adds the state if it is unknown.
   int32_t add(const State &state);
@@ -96,9 +97,9 @@ public:
   /// Sets the next type of a state. `type` must be one of the state's types.
   void set(const State &state, int32_t type);
 
-  /// Changes the numbers of the types to those in a program, which may have
-  /// additional types. If the program lacks a type, returns an error and
-  /// changes nothing; otherwise returns an empty string.
+  /// Renumbers the types to match those of a program, which may have additional
+  /// types. If the program lacks a type, returns an error and changes nothing;
+  /// otherwise returns an empty string.
   std::string renumber(const std::vector<std::string> &program);
 
   /// Returns the text of the state machine (docs/reference/formats.md). Equal

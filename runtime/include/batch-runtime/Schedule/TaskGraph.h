@@ -27,7 +27,7 @@ size_t reserved(const std::vector<T> &vector) {
 }
 
 /// Tasks in topological order. The type of a task is its kernel. A task reads
-/// results of tasks before it.
+/// only results of earlier tasks.
 struct TaskGraph {
   static constexpr int32_t maxTypes = 1 << 12;
 
@@ -49,7 +49,7 @@ struct TaskGraph {
 };
 
 /// Tasks of one type that run together: `count` entries of Schedule::order,
-/// from `begin` on.
+/// starting at `begin`.
 struct Batch {
   int32_t type, begin, count;
 };
@@ -66,9 +66,9 @@ struct Schedule {
   std::string verify(const TaskGraph &graph) const;
 };
 
-/// Returns a lower bound on the number of batches: the sum, over types, of the
-/// maximum number of tasks of the type on one path (ED-Batch, A.3, with paths
-/// through other types).
+/// Returns a lower bound on the number of batches. For each type, finds the
+/// path with the most tasks of that type, and adds up these numbers (ED-Batch,
+/// A.3). Paths may lead through tasks of other types.
 int64_t lowerBound(const TaskGraph &graph);
 
 } // namespace batchrt

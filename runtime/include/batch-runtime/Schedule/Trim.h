@@ -16,8 +16,8 @@ namespace batchrt {
 /// task as soon as they pick its type, although many tasks could wait for a
 /// later batch of the type. A sweep from the last batch to the first runs every
 /// task as late as possible and drops batches that no task needs. Takes linear
-/// time, and allocates nothing once its arrays are as large as the largest
-/// graph needs.
+/// time. Allocates nothing once its arrays are large enough for the largest
+/// graph.
 class Trimmer {
 public:
   /// Trims a schedule of the plan's graph. A batch may consist of all ready

@@ -1,4 +1,4 @@
-// Control reads elements of all kinds of inputs, of fields and of parameters.
+// Control flow reads elements of all kinds of inputs, of fields and of parameters.
 // check_control_reads.py computes the expected values.
 
 !row = tensor<16xf32>

@@ -1,4 +1,4 @@
-// A GRU over a list, from the end of the list. With the mark for rec-refactor, each step computes
+// A GRU over a list, from its end to its start. With the mark for rec-refactor, each step computes
 // the gate n and the state of the previous step.
 
 !vec = tensor<16xf32>

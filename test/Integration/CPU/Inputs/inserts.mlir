@@ -1,4 +1,4 @@
-// Inserts at positions that are data. Each result has its own reference in
+// Inserts at data-dependent positions. Each result has its own reference in
 // check_inserts.py.
 
 !row = tensor<19xf32>
@@ -75,7 +75,7 @@ func.func @main(
   %isEqual = arith.cmpi eq, %a64, %b64 : i64
   %bits = tensor.insert %isEqual into %odd[%a] : tensor<8xi1>
 
-  // A loop inserts rows. Of several rows at one position, the last remains.
+  // A loop inserts rows. If several rows have the same position, the last one remains.
   %scattered = scf.for %i = %c0 to %c4 step %c1 iter_args(%sum = %x) -> (!x) {
     %id64 = tensor.extract %ids[%i] : tensor<4xi64>
     %id = arith.index_cast %id64 : i64 to index

@@ -1,4 +1,4 @@
-// The entry, named like the symbol of an object, calls a helper, named like a C function, in a loop.
+// The entry is named like an object's symbol. Its loop calls a helper named like a C function.
 func.func @memcpy(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = math.exp %x : tensor<4xf32>
   return %y : tensor<4xf32>

@@ -1,4 +1,4 @@
-// Reads of ragged tensors at indices that are data. check_reads.py computes the
+// Reads of ragged tensors at data-dependent indices. check_reads.py computes the
 // expected values.
 
 !row = tensor<19xf32>

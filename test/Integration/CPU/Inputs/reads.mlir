@@ -1,4 +1,4 @@
-// Reads at indices that are data. Each result has its own reference in
+// Reads at data-dependent indices. Each result has its own reference in
 // check_reads.py.
 
 !row = tensor<19xf32>

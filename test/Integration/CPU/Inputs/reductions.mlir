@@ -154,7 +154,7 @@ func.func private @plain(%x: !x)
       : !rows, !cols, !rows, !cols, !rows, !rows, tensor<f32>, tensor<1x1xf32>
 }
 
-// Reductions with several results, of one operand and of two.
+// Reductions with several results, over one operand and over two.
 func.func private @several(%x: !x) -> (!rows, !rows, !rows, !rows) {
   %zero = arith.constant 0.0 : f32
   %low = arith.constant 0xFF800000 : f32
@@ -408,7 +408,7 @@ func.func private @ragged(%s: !s)
         tensor<i64>, tensor<1xf32>
 }
 
-// Control reads the position of the maximum, which ends the loop and selects a branch.
+// Control flow reads the position of the maximum, which ends the loop and selects a branch.
 func.func private @greedy(%x: !x, %P: !x) -> (!cols, i64) {
   %c0 = arith.constant 0 : index
   %c5 = arith.constant 5 : index

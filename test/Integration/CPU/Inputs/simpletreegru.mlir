@@ -1,4 +1,4 @@
-// SimpleTreeGRU on binary trees, which returns h of the root. A mark for rec-refactor follows
+// SimpleTreeGRU on binary trees. It returns h of the root. A mark for rec-refactor follows
 // the match: the code after the products is the same for leaves and nodes, and callers of @encode
 // run this code.
 //

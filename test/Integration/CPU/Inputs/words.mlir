@@ -1,4 +1,4 @@
-// A recurrent network over a list, from the end of the list: h = tanh(W E[word] + U h + b).
+// A recurrent network over a list, from its end to its start: h = tanh(W E[word] + U h + b).
 
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>

@@ -4,8 +4,8 @@
 // RUN: batch-run %t.so --params=random:1 --inputs=random:1,7 --check-unbatched --counters --threads=3 | FileCheck %s
 // RUN: batch-run %t.so --params=random:1 --inputs=random:1,7 --check-unbatched --counters --policy=greedy | FileCheck %s
 
-// Code that depends only on parameters is a task of the run, not of an instance or a flush.
-// This holds even though each instance needs the result and control waits four times.
+// Code that depends only on parameters is one task per run, not one per instance or flush.
+// This holds even though each instance needs the result and control flow waits four times.
 // CHECK:     flushes        5
 // CHECK:     tasks          36
 // CHECK:     main_once: 1 tasks in 1 batches

@@ -1,6 +1,6 @@
 // Shared nodes; a recursion that passes a tensor and a number to its calls, reads tensors and
-// numbers of the input, and also returns a number; a fold over children, whose tensor is read after
-// the loop; kernels in a branch; a result that is an argument of the call.
+// numbers of the input, and also returns a number; a fold over children with a tensor that is read
+// after the loop; kernels in a branch; a result that is an argument of the call.
 !vec = tensor<200xf32>
 !mat = tensor<200x200xf32>
 !graph = !rec.adt<@Graph>

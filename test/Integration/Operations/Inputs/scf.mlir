@@ -32,7 +32,7 @@ func.func private @structural(%x: tensor<19xf32>, %W: tensor<19xf32>, %p: index,
   return %a, %w#0, %w#1, %d : tensor<19xf32>, tensor<19xf32>, i64, tensor<19xf32>
 }
 
-// Control reads tensors.
+// Control flow reads tensors.
 // Ops: scf.while scf.if scf.condition scf.yield
 // How: lockstep, where it reads a computed tensor
 // Only: lockstep
