@@ -82,7 +82,7 @@ def post_order(tree):
 
 def difference(found, wanted):
     scale = numpy.sqrt(numpy.mean(numpy.square(wanted, dtype="f8")))
-    # The maximum could ignore a NaN.
+    # A NaN counts as infinity, because max() in the caller could ignore a NaN.
     relative = numpy.abs(found - wanted) / numpy.maximum(numpy.abs(wanted), scale)
     return float(relative.max()) if numpy.isfinite(found).all() else float("inf")
 

@@ -34,7 +34,7 @@ FILE = countdown.__code__.co_filename
 
 
 def line_of(comment):
-    """Number of the line in this file that ends with this comment."""
+    """Returns the number of the line in this file that ends with the given comment."""
     with open(FILE) as file:
         return 1 + [line.rstrip().endswith(f"# {comment}") for line in file].index(True)
 

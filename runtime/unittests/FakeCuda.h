@@ -47,7 +47,7 @@ struct FakeCuda {
   int busy = 0;
   std::function<void()> whenAsked; ///< called by each query of a busy stream
 
-  // Records of events.
+  // The calls that the fake driver received, and what they created.
   std::vector<std::string> calls;
   std::vector<FakeLaunch> launches;
   std::vector<void *> workStreams; ///< streams of copies, launches, events and

@@ -646,7 +646,7 @@ for strategy, level in UNITS:
                      0.05)
             session.run(dense_inputs(), cancellation)
             checks.expect(what + ": the same after that", same(session, wanted))
-        # Runs that would also end by themselves may be cancelled at any moment.
+        # Runs that would end on their own can also be cancelled at any moment.
         good = True
         for i in range(30):
             library.calls.batchCancellationReset(cancellation)

@@ -7,8 +7,8 @@
 //
 // The rows and columns of a stage are divided among the blocks that run it. The
 // products of a block's rows and columns are divided among its warps. `Math`
-// emits code (WordMath) or computes (NumberMath), so the work of a kernel can
-// be counted without its code.
+// emits the arithmetic (WordMath) or evaluates it on integers (NumberMath), so
+// the work of a kernel can be counted without emitting its code.
 //
 //===----------------------------------------------------------------------===//
 

@@ -257,7 +257,7 @@ Index Evaluator::evalIndex(Value value, ArrayRef<Index> dims,
     }
   Value position = lookup(value);
   if (!position || isa<VectorType>(position.getType())) {
-    fail(plan.getOperator(), "is not supported in an operator yet");
+    fail(plan.getOperator(), "uses an index that is not supported yet");
     return {};
   }
   return index(arith::IndexCastOp::create(b, b.getI64Type(), position));

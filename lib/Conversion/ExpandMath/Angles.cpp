@@ -159,7 +159,7 @@ static Words multiplyByTwoOverPi(Code &code, Value magnitude) {
   const Format &format = code.format;
   int64_t hidden = int64_t(1) << format.mantissaBits;
   Value mantissa = code.addInt(code.lowBits(magnitude, hidden - 1), hidden);
-  // |x| is mantissa 2^e. Bits of 2 / pi before `place` yield multiples of 4.
+  // |x| is mantissa * 2^e. Bits of 2 / pi before `place` yield multiples of 4.
   Value exponent = code.shiftRight(magnitude, format.mantissaBits);
   Value place = code.addInt(exponent, format.width / 2 - format.mantissaBits -
                                           format.bias - 2);

@@ -90,8 +90,8 @@ typedef struct BatchFrame {
 
 /// Tasks of one kernel in the order in which they were recorded. A record has
 /// `recordCells` cells: (depth << 32 | task number), then the operands that are
-/// not shared, in the kernel's argument order. Operands that always have the
-/// same cell share it; the descriptor specifies the cell of each operand.
+/// not shared, in the kernel's argument order. Operands that are equal in every
+/// record use one cell; the descriptor specifies the cell of each operand.
 typedef struct BatchQueue {
   int64_t *end;   ///< address of the next record
   int64_t *limit; ///< end of the memory

@@ -42,8 +42,8 @@ public:
     if (row < static_cast<int64_t>(lastReads.size()))
       lastReads[row] = std::max(lastReads[row], epoch);
   }
-  /// Frees the rows that are not needed after the plan. Each row is free from
-  /// its last read on. Pinned rows are no longer held and are never freed.
+  /// Frees the rows that are not needed after the plan. Each row becomes free
+  /// after its last read. Pinned rows are no longer held and are never freed.
   void release(RowAllocator &rows);
   /// Adds rows begin ... begin+count-1, which the plan writes.
   void hold(int64_t begin, int64_t count);

@@ -83,7 +83,7 @@ public:
   /// steps may run at the same time as earlier ones.
   void startSeparateRows();
   /// Frees the rows of earlier plans that are not needed after this plan. Each
-  /// row is free from its last read in this plan on.
+  /// row becomes free after its last read in this plan.
   void releaseHeld();
   /// Appends `count` rows to a group whose rows are used once. Returns the
   /// first row.

@@ -29,8 +29,8 @@ func.func @main(%n: tensor<index>, %x: tensor<2x20xi16>) -> (i16, i16, i16)
 // CHECK-NEXT:    %[[CELL:.*]] = llvm.load %[[POINTER]] : !llvm.ptr -> i64
 // CHECK-NEXT:    %[[I:.*]] = arith.index_cast %[[CELL]] : i64 to index
 
-// A row of 2 x 20 elements takes 128 bytes. An index is compared with its extent. An index
-// out of range ends the run with the number of an error text. The constant index is in
+// A row of 2 x 20 elements takes 128 bytes. An index is compared with its extent. If it is
+// out of range, a call passes the number of its message and ends the run. A constant index is in
 // range.
 // CHECK:         arith.muli %{{.*}}, %c128_i64
 // CHECK-NEXT:    %[[START:.*]] = arith.addi

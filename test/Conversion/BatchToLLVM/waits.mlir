@@ -37,7 +37,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 // CHECK:         %[[DROPPED:.*]] = arith.andi %[[BEFORE]], %[[NOT]] : i1
 // CHECK:         arith.select %[[DROPPED]], %{{.*}}, %[[DEPTH]] : i64
 
-// A ghost raises the depth in a handle of the same row. A bit of the handle marks this depth.
+// A ghost returns a handle of its operand's row, with a higher depth. A bit of the handle marks this depth.
 // CHECK:         %[[OWN:.*]] = arith.select
 // CHECK:         %[[ABOVE:.*]] = arith.addi
 // CHECK:         %[[MOST:.*]] = arith.maxsi %[[OWN]], %[[ABOVE]] : i64

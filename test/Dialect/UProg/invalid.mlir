@@ -458,7 +458,7 @@ uprog.program @p(%n: index) level(block) {
 
 // -----
 
-// A search for keys must have no effects.
+// The body of uprog.reduce, which computes keys, must have no effects except reads.
 uprog.program @p(%n: index, %lanes: !batch.lanes) level(block) {
   // expected-error @+1 {{'uprog.reduce' op body must have no effects except reads, because several threads may run it for the same number}}
   %key, %which = uprog.reduce min %i < %n {

@@ -128,7 +128,7 @@ def _table(numbers, count, most):
 
 
 def _known_reduce(numbers, updates, count, reduce, neutral):
-    """Returns the reduction of the updates [K, W] of each row.
+    """Reduces updates [K, W] to one row [W] for each of `count` rows.
 
     Reads at most about three times as many rows as there are updates and rows, for any
     distribution of the updates.
