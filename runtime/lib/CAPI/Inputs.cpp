@@ -50,8 +50,8 @@ private:
   Forest &forest;
   InputTensors &tensors;
   std::vector<int64_t> instanceOf; ///< indexed by node
-  std::vector<uint8_t> isChild; ///< by node: 1 for a child of a node
-  std::vector<uint8_t> isRoot;  ///< by node: 1 for the value of an argument
+  std::vector<uint8_t> isChild;    ///< by node: 1 for a child of a node
+  std::vector<uint8_t> isRoot;     ///< by node: 1 for the value of an argument
 
   friend class ValueReader;
 };
