@@ -26,6 +26,17 @@ linalg::LinalgOp mlir::batch::getContraction(Operation *op) {
   return linalgOp;
 }
 
+/// Returns true if `slice` is a matrix at a constant position of a tensor, and
+/// only products read it. Kernels then read the matrix in panels.
+static bool isFixedFactor(tensor::ExtractSliceOp slice) {
+  return isa<Attribute>(getRowIndex(slice)) &&
+         slice.getSourceType().hasStaticShape() &&
+         slice.getType().getRank() == 2 && !slice->use_empty() &&
+         llvm::all_of(slice->getUsers(), [&](Operation *user) {
+           return user->getBlock() == slice->getBlock() && getContraction(user);
+         });
+}
+
 TensorCode::TensorCode(const InstanceProgram &program,
                        const Sharedness &sharedness)
     : sharedness(sharedness) {
@@ -43,7 +54,8 @@ bool TensorCode::contains(Operation *op) const {
     return false;
   // If control flow computes the index, it also extracts the parameter's row.
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    if (isRowView(slice) && sharedness.getParameter(slice.getSource())) {
+    if (isRowView(slice) && sharedness.getParameter(slice.getSource()) &&
+        !isFixedFactor(slice)) {
       auto index = dyn_cast<Value>(getRowIndex(slice));
       if (!index || !scalarCode.contains(index.getDefiningOp()))
         return false;

@@ -65,6 +65,7 @@ func.func @scan(%stack: !stack, %x: tensor<4xf32>, %i: index) -> !stack {
 // CHECK:         tensor.extract_slice %{{.*}}[1, 0, 0]
 // LOOP-LABEL:  func.func @layers
 // LOOP-NOT:      scf.for
+// LOOP:          return
 // LOOPS-LABEL: func.func @layers
 // LOOPS:         scf.for
 func.func @layers(%stack: !stack, %w: tensor<2x4x4xf32>, %x: tensor<4xf32>, %i: index) -> (!stack, tensor<4xf32>) {

@@ -171,7 +171,7 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
   let options = [
     Option<"mostOps", "most-ops", "int64_t", /*default=*/"512",
            "Unroll loops with at most this many ops in all rounds">,
-    Option<"mostOpsPanels", "most-ops-panels", "int64_t", /*default=*/"4096",
+    Option<"mostOpsPanels", "most-ops-panels", "int64_t", /*default=*/"5000",
            "Unroll loops that select the matrices of products if they have at "
            "most this many ops in all rounds">,
   ];
