@@ -445,10 +445,14 @@ def check_errors():
     fails("an unknown level", "expected 'auto', 'block', 'cluster' or 'device'",
           "batch-compile", model, "--strategy=replicate", "--level=warp", "-o",
           os.path.join(scratch, "x.so"))
+    # Code for the emulator has no instrumentation, so compile it without the options of
+    # $BATCH_COMPILE_OPTIONS.
+    device = os.path.join(scratch, "device.so")
+    batchtest.call("batch-compile", model, "--strategy=replicate", "--device=emulator",
+                   "-o", device)
     fails("a trace of a device", "tracing is not supported on devices, which run a whole "
-          "mini-batch in one launch; omit --trace or use --device=cpu", "batch-run", model,
-          "--strategy=replicate", "--device=emulator", "--inputs=" + good,
-          "--trace=" + os.path.join(scratch, "trace"), *given)
+          "mini-batch in one launch; omit --trace or use --device=cpu", "batch-run", device,
+          "--inputs=" + good, "--trace=" + os.path.join(scratch, "trace"), *given)
     fails("recursion", "fib.mlir:...: error: strategy 'replicate' does not support this "
           "call; it only supports recursion", "batch-compile",
           batchtest.model("fib"), "--strategy=replicate", "-o", os.path.join(scratch, "x.so"))
