@@ -162,7 +162,7 @@ checks.expect("with what it has started", code == 0 and (
 
 code, text = call(bundle, "--device=cuda")
 checks.expect("objects are for one device", code != 0 and
-              "--device=emulator; make one with" in text, text)
+              "--device=emulator; make a bundle with" in text, text)
 bundle = make("cuda", "--models=treernn", "--sizes=16", "--instances=2")
 code, text = call(bundle, CUDA_VISIBLE_DEVICES="")
 checks.expect("without a GPU it says so", code == 1 and
