@@ -262,13 +262,13 @@ TEST(Descriptor, Errors) {
              "transposed": true}]})";
   };
   Descriptor(stack("[1, 2]", "[1]").c_str());
-  EXPECT_MESSAGE("names parameter 2",
+  EXPECT_MESSAGE("refers to parameter 2",
                  Descriptor(stack("[1, 2]", "[2]").c_str()));
   EXPECT_MESSAGE("'b', whose shape",
                  Descriptor(stack("[1, 3]", "[1]").c_str()));
   EXPECT_MESSAGE("stacks 5 rows", Descriptor(stack("[2, 2]", "[1]").c_str()));
   EXPECT_MESSAGE(
-      "names parameter 3",
+      "refers to parameter 3",
       Descriptor(R"({"packings": [{"parameter": 3, "packing": "rows"}]})"));
   EXPECT_MESSAGE(
       "unknown ADT",
