@@ -3,8 +3,9 @@
 
 The operands are parameters and activations that differ by a dimension, factors that are computed,
 concatenated or transposed, and elements that comparisons find. Some sums run along two dimensions.
-All numbers are small multiples of a quarter, so that sums are exact. Results equal those of Python
-to the bit, for any mini-batch and number of threads, unbatched, and on the emulator.
+Some kernels also compute in f64. All numbers are small multiples of a quarter, so that sums are
+exact. Results equal those of Python to the bit, for any mini-batch and number of threads,
+unbatched, and on the emulator.
 """
 
 import os
@@ -13,8 +14,8 @@ import random
 import batchtest
 import reference_runs
 
-MODEL = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs",
-                     "products.mlir")
+INPUTS = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs")
+MODEL, WITH_F64 = (os.path.join(INPUTS, name) for name in ("products.mlir", "products-f64.mlir"))
 COUNT, H, M, N, K, S = 64, 3, 7, 24, 20, 9
 
 checks = batchtest.Checks("products")
@@ -91,4 +92,17 @@ def no_errors(program, name, ways):
 reference.give([make_instance() for _ in range(COUNT)], expected)
 reference.check_cpu(MODEL, "linearize", no_errors)
 reference.check_emulator(MODEL, "linearize", no_errors)
+
+
+def expected_with_f64(v):
+    by_head = [by_columns(v["x"], W[h]) for h in range(H)]
+    return {"by_head": flat(by_head), "in_f64": flat(by_head), "of_a_head": flat(by_head[1]),
+            "of_a_part": flat(by_columns(v["x"], transpose(O[2][3:23])))}
+
+
+mixed = reference_runs.Reference(checks, {
+    "W": ("F32", [H, N, K], flat(W)), "O": ("F32", [H, N, 40], flat(O))})
+mixed.give([{"x": tensor(M, K)} for _ in range(COUNT)], expected_with_f64)
+mixed.check_cpu(WITH_F64, "linearize", no_errors)
+mixed.check_emulator(WITH_F64, "linearize", no_errors)
 checks.exit()

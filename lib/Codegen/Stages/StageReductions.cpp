@@ -67,10 +67,12 @@ bool uprog::isFloatContraction(linalg::LinalgOp op) {
 
 /// Returns the panels of parameters for the target. GPU lanes read along k.
 PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
-                              int64_t k, bool transposed) {
+                              int64_t k, bool transposed,
+                              ArrayRef<int64_t> extents,
+                              ArrayRef<int64_t> order) {
   int64_t width = target == StageTarget::GPU ? 1 : getPanelWidth(n, lanes);
-  return PanelsAttr::get(op.getContext(), parameters, /*extents=*/{},
-                         /*order=*/{}, n, k, width, transposed);
+  return PanelsAttr::get(op.getContext(), parameters, extents, order, n, k,
+                         width, transposed);
 }
 
 /// Returns the panels of a contraction if its columns are all rows of one
@@ -149,19 +151,17 @@ std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
     if (nOffset % width != 0 || stageWidth > width ||
         (stageWidth < width && node.space.columns() > stageWidth))
       continue;
-    PanelsAttr panels = getPanels(*op.getParameter(argument.getArgNumber()),
-                                  fullN, shape[transposed ? 1 : 0], transposed);
-    if (outer > 0) {
-      auto order = llvm::to_vector(llvm::seq<int64_t>(0, extents.size()));
-      if (transposed)
-        std::swap(order[outer], order[outer + 1]);
-      panels = PanelsAttr::get(context, panels.getParameters(), extents, order,
-                               panels.getN(), panels.getK(), panels.getWidth(),
-                               /*transposed=*/false);
-    }
-    Factor factor{panels, nOffset, kOffset};
-    factor.firstGroup = group;
-    return factor;
+    int64_t parameter = *op.getParameter(argument.getArgNumber());
+    int64_t fullK = shape[transposed ? 1 : 0];
+    if (outer == 0)
+      return Factor{getPanels(parameter, fullN, fullK, transposed),
+                    /*firstGroup=*/0, nOffset, kOffset};
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, extents.size()));
+    if (transposed)
+      std::swap(order[outer], order[outer + 1]);
+    return Factor{getPanels(parameter, fullN, fullK, /*transposed=*/false,
+                            extents, order),
+                  group, nOffset, kOffset};
   }
   return std::nullopt;
 }
@@ -215,10 +215,11 @@ std::optional<Staging::Factor> Staging::matchGroups(const StagedNode &node,
   order.push_back(places[rank]);
   if (llvm::is_contained(order, -1))
     return std::nullopt;
-  auto panels = PanelsAttr::get(
-      op.getContext(), *op.getParameter(argument.getArgNumber()), shape, order,
-      n, k, getPanelWidth(n, node.lanes), /*transposed=*/false);
-  return Factor{panels, 0, 0, 0, groups};
+  PanelsAttr panels = getPanels(*op.getParameter(argument.getArgNumber()), n, k,
+                                /*transposed=*/false, shape, order);
+  Factor factor{panels};
+  factor.groups = groups;
+  return factor;
 }
 
 std::optional<Staging::Factor> Staging::matchPacked(StagedNode &node,

@@ -122,10 +122,9 @@ private:
   /// Parameters in panels that a contraction reads.
   struct Factor {
     PanelsAttr panels;
-    int64_t nOffset = 0, kOffset = 0;
+    int64_t firstGroup = 0, nOffset = 0, kOffset = 0;
     unsigned left = 0; ///< number of the product's other input
     SmallVector<int64_t> groups = {};
-    int64_t firstGroup = 0;
   };
   std::optional<Factor> matchPacked(StagedNode &node, linalg::LinalgOp op);
   std::optional<Factor> matchPanel(const StagedNode &node, const Read &read);
@@ -137,7 +136,8 @@ private:
   bool matchGathered(StagedNode &node, linalg::LinalgOp op);
   /// Returns the panels that the code of the target reads.
   PanelsAttr getPanels(ArrayRef<int64_t> parameters, int64_t n, int64_t k,
-                       bool transposed);
+                       bool transposed, ArrayRef<int64_t> extents = {},
+                       ArrayRef<int64_t> order = {});
   /// Returns the parameters that are read in place, one per access.
   SmallVector<int64_t> getParameters(ArrayRef<Read> reads);
   int64_t getStride(const Read &read, AffineExpr dim);
