@@ -198,6 +198,9 @@ LogicalResult PackedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
   if (nOffset < 0 || nOffset >= panels.getN() || kOffset < 0 ||
       kOffset >= panels.getK())
     return emitError() << "'n_offset' and 'k_offset' must be within the panels";
+  if (nOffset % panels.getWidth() != 0)
+    return emitError() << "'n_offset' must be a multiple of the panels' width, "
+                       << panels.getWidth();
   if (firstGroup < 0 || firstGroup >= panels.getGroups())
     return emitError() << "'first_group' must be the number of a group of the "
                           "panels, 0 to "

@@ -451,6 +451,11 @@ func.func private @f() attributes {a = #uprog.packed<left = 0, panels = <paramet
 
 // -----
 
+// expected-error @+1 {{'n_offset' must be a multiple of the panels' width, 4}}
+func.func private @f() attributes {a = #uprog.packed<left = 0, panels = <parameters = [0], n = 8, k = 4, width = 4>, n_offset = 2>}
+
+// -----
+
 // expected-error @+1 {{'first_group' must be the number of a group of the panels, 0 to 1}}
 func.func private @f() attributes {a = #uprog.packed<left = 0, panels = <parameters = [0], extents = [2, 4, 4], order = [0, 1, 2], n = 4, k = 4, width = 4>, first_group = 2>}
 
