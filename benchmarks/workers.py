@@ -46,7 +46,7 @@ class Peer:
         return json.loads(line)
 
     def again(self):
-        """Returns this peer, or a new peer with the same arguments if the process has ended."""
+        """Returns this peer, or a new peer with the same arguments if its process has ended."""
         return self if self.process.poll() is None else Peer(
             *self.started_with, python=self.python)
 

@@ -3,9 +3,9 @@
 # By default, this code links the shared libraries of MLIR and LLVM. A tool then links in
 # seconds and stays small.
 #
-# With BATCH_STATIC_MLIR, the code links the archives of MLIR. It also links the archives of
-# LLVM if MLIR was built with them; Debian's MLIR was built with the shared library. Tools then load
-# faster. The plugin is not built, because it would load a second MLIR into mlir-opt.
+# With BATCH_STATIC_MLIR, the code links the archives of MLIR, so tools load faster. It also
+# links the archives of LLVM if MLIR was built with them; Debian's MLIR was built with the shared
+# library. The plugin is not built, because it would load a second MLIR into mlir-opt.
 #
 # With BATCH_STATIC_LLVM, the code links the archives of both, independently of how MLIR was
 # built. This option is for programs that run on machines without LLVM.
@@ -37,7 +37,7 @@ function(batch_link_archives llvm)
       get_target_property(needed ${target} INTERFACE_LINK_LIBRARIES)
     endif()
     if(needed)
-      # The project uses neither Z3 nor an extension of LLVM.
+      # Removes Z3 and Polly, an extension of LLVM: the project uses neither.
       list(FILTER needed EXCLUDE REGEX "libz3")
       list(TRANSFORM needed REPLACE "^Polly$" BatchLeftOut)
       if(TARGET zstd::libzstd_static)
@@ -74,7 +74,8 @@ if(BATCH_STATIC_MLIR)
 endif()
 
 add_library(BatchMLIR INTERFACE)
-# The installed package adds the include folders of the MLIR that it finds.
+# These include folders apply only to the build. The installed package adds those of the MLIR
+# that it finds.
 target_include_directories(BatchMLIR SYSTEM INTERFACE
   "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS};${MLIR_INCLUDE_DIRS}>")
 target_include_directories(BatchMLIR INTERFACE

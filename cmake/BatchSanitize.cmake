@@ -13,7 +13,8 @@ if(BATCH_SANITIZE)
   add_compile_options("-fsanitize=${BATCH_SANITIZERS}" -fno-omit-frame-pointer)
   add_link_options("-fsanitize=${BATCH_SANITIZERS}")
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND BATCH_SANITIZERS MATCHES "undefined")
-    # Compiled models have no type information for functions, and LLVM has no RTTI.
+    # These two checks need type information. Compiled models have none for functions, and
+    # LLVM has no RTTI.
     add_compile_options(-fno-sanitize=function,vptr)
   endif()
 endif()

@@ -1,4 +1,4 @@
-# Writes OUTPUT: C++ initializers {"name", "text"} of the files SOURCES.
+# Writes C++ initializers {"name", "text"} for the files SOURCES to the file OUTPUT.
 
 set(result "")
 foreach(source IN LISTS SOURCES)

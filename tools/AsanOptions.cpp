@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-/// Default options of AddressSanitizer, which ASAN_OPTIONS overrides. LLVM
-/// headers poison memory that the LLVM library reuses, because the library is
-/// built without AddressSanitizer. MLIR contexts live until the process ends.
+/// Default options of AddressSanitizer, which ASAN_OPTIONS overrides. They
+/// ignore poisoning by LLVM headers, because the LLVM library is built without
+/// AddressSanitizer and reuses poisoned memory. They also ignore leaks, because
+/// MLIR contexts live until the process ends.
 extern "C" __attribute__((visibility("default"))) const char *
 __asan_default_options() {
   return "allow_user_poisoning=0:detect_leaks=0";

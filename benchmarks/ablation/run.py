@@ -179,7 +179,7 @@ def lower(model, size, variant, path):
                    *batchtest.autobatch_passes(options, variant.get("without", ()),
                                                variant.get("with")),
                    "--cpu-workers=" + workers)
-    with open(path) as file:  # each kernel's description contains the file name
+    with open(path) as file:  # omits the file name in each kernel's description
         return re.sub(r"\\22lines\\22:\{[^}]*\},", "", file.read())
 
 

@@ -179,7 +179,7 @@ class Residual(Model):
     def instance(self, random, s):
         size = s["pixels"]
         # An image is the sum of a colour, two waves and noise. Images of pure noise would have
-        # equal means.
+        # nearly equal means, on which decisions depend.
         grid = numpy.arange(size) / size
         image = random.normal(0, 1, (3, 1, 1)) + random.normal(0, 0.3, (3, size, size))
         for _ in range(2):

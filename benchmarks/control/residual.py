@@ -84,7 +84,7 @@ class Net:
             x = relu(short + branch(p, block.name, x, block)) if run else short
         return found
 
-    # The work.
+    # The FLOPs and bytes of the blocks.
 
     def work(self, decisions):
         """Returns the work, as Model.work of models.py does."""

@@ -182,7 +182,7 @@ def describe(found, reference):
 
 
 def run_model(name, s, legal, refused, peers, threads, options, folder, left):
-    """Yields (result, failures) for all batches of a model."""
+    """Yields (result, failures) of a model for each batch size."""
     model = models.MODELS[name]
     values = models.inputs(name, s, max(turns.LEAST_INSTANCES, *options.batches))
     files = write_files(name, s, values, folder)

@@ -46,7 +46,7 @@ class Net(torch.nn.Module):
             self.keep(**{name: value if kind == "b" else value.T})
 
     def above(self, scores):
-        """Returns which scores are above zero."""
+        """Returns whether each score is above zero."""
         if self.watch is not None:
             self.watch.append(float(scores.abs().min()))
         return scores > 0

@@ -55,7 +55,7 @@ def seq2seq(name, count):
 
 def trace(name, s, output):
     """Returns the text of a model's trace, or None if the model's control flow reads no tensors.
-    The trace of such a model is the plan of linearize."""
+    For such a model, the plan of `linearize` serves as the trace."""
     if name in ("seq2seq", "seq2seq_forced"):
         return seq2seq(name, int(output["count"]))
     if name in ("blockdrop", "blockdrop_given", "skipnet38"):

@@ -60,7 +60,8 @@ def unroll_attention(factor, folder, words):
 
 
 def unroll_nasrnn(factor, folder, words):
-    """Writes a fold over `factor` lists. Its body contains the cell `factor` times."""
+    """Writes NASRNN as a fold over `factor` lists. The body of the fold contains the cell `factor`
+    times. Returns the files of the model and of its inputs."""
     with open(batchtest.model("nasrnn")) as file:
         source = file.read()
     lists = ["tokens"] + ["tokens%d" % i for i in range(1, factor)]

@@ -7,11 +7,12 @@
 //
 // batch-barrier OBJECT STEPS RUNS BLOCKS...
 //
-// Runs plans on an object's own kernel. Their steps have no tasks. One plan has
-// a barrier after each step, one has no barriers, and one has a single step.
-// The differences per step are the times of a barrier and of a step's
-// bookkeeping. Prints a JSON array. For each number of blocks, it contains an
-// object with the medians of the runs.
+// Runs plans with the kernel of OBJECT. The steps of the plans have no tasks.
+// One plan has a barrier after each step, one has no barriers, and one has a
+// single step. The differences between the times of these plans, per step, are
+// the times of a barrier and of a step's bookkeeping. Prints a JSON array. For
+// each number of blocks, the array contains an object with the medians of the
+// runs.
 //
 //===----------------------------------------------------------------------===//
 

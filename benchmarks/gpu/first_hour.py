@@ -65,12 +65,12 @@ HOT = 40  # number of instructions listed in a profile
 # --- commands with a time limit -------------------------------------------------
 
 class Ended(Exception):
-    """Ends the run. The text contains the reason."""
+    """Exception that ends the run. Its message is the reason."""
 
 
 class Watch:
-    """Runs commands, each in a separate process group. Commands end at the latest when the budget
-    of the current part or of the run ends."""
+    """Runs commands, each in a separate process group. Kills a command that exceeds its limit, or
+    the budget of the current part or of the run."""
 
     def __init__(self, seconds):
         self.end = self.part_end = time.monotonic() + seconds
@@ -235,10 +235,11 @@ class Hour:
     def batch_run(self, program, *more, prefix=()):
         words = [*prefix, measuring.batchtest.tool("batch-run"), program["object"],
                  *program["options"], *more]
-        # By default, the emulator runs only 4 blocks. Its clock differs from that of a GPU.
+        # By default, the emulator runs only 4 blocks.
         return words + (["--blocks=8"] if self.emulated else [])
 
     def patience(self, seconds):
+        # The watchdog is off on the emulator, whose clock differs from that of a GPU.
         return [] if self.emulated else ["--watchdog=%d" % seconds]
 
     def smallest(self):
@@ -267,7 +268,8 @@ class Hour:
         return [program for program in self.programs if program["part"] == part]
 
     def few(self, programs):
-        """Returns all programs. With --quick, returns only the first one for each way to run it."""
+        """Returns `programs`. With --quick, returns only the first program for each way of running
+        programs."""
         if not self.options.quick:
             return programs
         kept = {}
@@ -341,12 +343,13 @@ class WithResults(Job):
             program, "--limit=%d" % limit, "--outputs=" + path, "--json", *more,
             *hour.patience(5)), 40, read_results(path))
         # Jobs with the same value of `row` have bit-identical results. Programs with the same
-        # kernel share a row.
+        # kernel have the same value.
         self.row = program.get("row", program["name"]), limit
 
 
 def compare_bits(hour, jobs, done):
-    """Checks that results of a row do not depend on the executor or the batch size."""
+    """Checks that the results of jobs with the same `row` depend neither on the executor nor on the
+    batch size."""
     rows = collections.defaultdict(lambda: collections.defaultdict(list))
     for job, facts in zip(jobs, done):
         if "bits" in facts:
@@ -402,7 +405,7 @@ def sanitizer(hour):
         if not program["sanitized"] or hour.options.quick and jobs:
             continue
         for name in SANITIZERS:
-            # Instrumented code may need more registers. A few blocks always fit.
+            # Instrumented code may need more registers, so fewer blocks may fit. 16 always fit.
             command = hour.batch_run(
                 program, "--limit=2", *([] if hour.emulated else ["--blocks=16"]),
                 *hour.patience(0), prefix=[

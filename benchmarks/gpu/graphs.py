@@ -2,8 +2,8 @@
 
 
 def graph_of(value):
-    """Returns (children of each node, its word or -1, the root) of a value of batch-run's
-    JSON. Nodes are in post-order, as in outputs."""
+    """Returns (the children of each node, the word of each node or -1, the root) of a value of
+    batch-run's JSON. Nodes are in post-order, as in outputs."""
     def parts(node):
         word, kids = -1, []
         for field in node[1:]:
@@ -42,7 +42,7 @@ def graph_of(value):
 
 class Plan:
     """The levels of a mini-batch of graphs. Nodes are numbered by level, leaves first.
-    `levels` has the range of each level and its nodes' children."""
+    `levels` contains the range of each level and its nodes' children."""
 
     def __init__(self, graphs):
         heights, levels, all_kids, all_words, roots = [], [[]], [], [], []

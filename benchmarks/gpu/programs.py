@@ -88,7 +88,7 @@ def cases(options, scratch):
             if os.path.exists(path):
                 shutil.copyfile(path, os.path.join(target, os.path.basename(path)))
                 given.append("--%s=%s/%s.safetensors" % (option, folder, name))
-        rounding = 1e-6 if model in batchtest.CONTROL else 1e-5  # models in f64 and f32
+        rounding = 1e-6 if model in batchtest.CONTROL else 1e-5  # CONTROL models use f64, not f32
         checks = ["--check-unbatched=%g" % rounding,
                   "--expect=%s/expected.safetensors,%g,%g" % (
                       folder, meta["rtol"], meta["atol"])]

@@ -170,9 +170,9 @@ def outputs_of(path):
 
 
 def check_ours(entry, counts, options, folder):
-    """Returns {instances: {executor: (largest error and counts, file of outputs)}} for each
-    number of instances in one mini-batch. Several checks run at once, since unbatched code
-    takes most of their time."""
+    """Compares the outputs of each executor with those of unbatched code, for mini-batches of the
+    sizes `counts`. Returns {instances: {executor: (largest error and counts, file of outputs)}}.
+    Several checks run at once, since unbatched code takes most of their time."""
     def check(job):
         instances, executor = job
         path = os.path.join(folder, "%s-%d.safetensors" % (executor, instances))

@@ -38,7 +38,7 @@ class Level:
 
 class Model(torch_peer.Model):
     names = ("h",)
-    everywhere = False  # inner nodes have words too
+    everywhere = False  # whether inner nodes have words too
 
     def prepare(self, plan):
         state = {name: self.E.new_empty(plan.nodes, self.size)

@@ -59,7 +59,7 @@ def random_parameter(seed, name, shape):
 # --- models -------------------------------------------------------------------
 
 class Sequence(torch_peer.Model):
-    """torch.nn.LSTM or GRU. Embeddings of words are looked up first."""
+    """torch.nn.LSTM or GRU. prepare() looks up the embeddings of words."""
 
     def load(self, p, size):
         self.E = torch_peer.tensor(p["E"])

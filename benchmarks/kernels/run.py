@@ -30,14 +30,14 @@ import batchtest  # noqa: E402: calls tools, stores records
 import kernels  # noqa: E402: in this folder
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Seconds of one measurement of a peer.
+# Duration of one measurement of a peer, in seconds.
 PEER_SECONDS = 0.3
 # Names of the peers in tables, by Python package.
 PEERS = {"torch": "PyTorch", "jax": "JAX"}
 
 
 class Peer:
-    """A peer in a separate process, which answers each line with a line."""
+    """A peer in a separate process. It answers each line that it reads with one line."""
 
     def __init__(self, name, python, threads):
         self.name = name
@@ -94,7 +94,8 @@ def measure_peaks(threads):
 
 
 def evaluate(kernel, batch, threads, times, peers, peak):
-    """Returns a result. `peers` is {name: [(time, setting) of each round]}."""
+    """Returns the result of a kernel and a batch size. `peers` is
+    {name: [(time, setting) of each round]}."""
     time = statistics.median(times)
     gflops = kernel.flops * batch / time / 1e3
     result = {"kernel": kernel.name, "batch": batch, "threads": threads, "us": time,

@@ -32,7 +32,7 @@ inference = contextlib.nullcontext
 
 class Net:
     def __init__(self, p):
-        """Creates weights from the results of `prepare`. TABLES are read by row."""
+        """Creates weights from the results of `prepare`. Weights in TABLES are read by row."""
         self.collection = dy.ParameterCollection()
         self.weights = {}
         for name, value in self.prepare(p).items():

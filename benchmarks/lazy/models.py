@@ -71,8 +71,8 @@ class Greedy(Model):
         return found
 
     def instance(self, random, s):
-        # A random network rarely ends a sentence, so most sentences end at their limit. Control
-        # flow can predict neither the limit nor an end.
+        # A random network rarely ends a sentence, so most sentences end at their limit. Because a
+        # sentence may end earlier, the number of steps is not known in advance.
         return {"src": words(random, random.integers(8, 41), s["V"]),
                 "limit": int(random.integers(8, 41))}
 
@@ -187,7 +187,7 @@ class StackRNN(Model):
         return found
 
     def adjust(self, p, random):
-        # About half of the steps are shifts.
+        # Makes about half of the steps shifts.
         for net in ("W_p", "W_s", "W_a", "W_b", "W_c", "G"):
             p[net] -= p[net].mean(axis=1, keepdims=True)
         p["g"][0] += 2.2

@@ -233,7 +233,7 @@ def parse_options():
 
 
 def run_model(name, hidden, threads, options, switches, others, folder, left):
-    """Yields (result, failures) for all batches of a model."""
+    """Yields (result, failures) of a model for each batch size."""
     model = models.MODELS[name]
     sizes, files = model.sizes(hidden), [os.path.join(folder, part) for part in (
         "inputs.jsonl", "params.safetensors", "outputs.safetensors")]
@@ -278,7 +278,8 @@ def main():
     record = {**batchtest.where_and_when("lazy"), "rounds": options.rounds, "results": []}
     print("%s, %s, %d cores" % (record["date"], record["cpu"], record["cores"]))
     failures, skipped = [], []
-    # Some models, such as Berxit, have the same size for several hidden sizes. Run each size once.
+    # For some models, such as Berxit, several hidden sizes result in the same size. Run each size
+    # once.
     order = list({(threads, name, models.MODELS[name].sizes(hidden)["H"]):
                   (threads, hidden, name) for threads in options.threads
                   for hidden in reversed(options.hidden) for name in options.models}.values())

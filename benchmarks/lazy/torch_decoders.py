@@ -128,7 +128,7 @@ class Beam(Greedy):
 
 
 def eights(count):
-    """Rounds up to a multiple of 8."""
+    """Returns `count` rounded up to a multiple of 8."""
     return (count + 7) // 8 * 8
 
 

@@ -26,13 +26,13 @@ def rows_of(where):
 
 
 def by_length(values):
-    """Returns positions from the longest value to the shortest."""
+    """Returns the positions of the values, sorted from the longest value to the shortest."""
     return sorted(range(len(values)), key=lambda i: -len(values[i]))
 
 
 def packed(sequences):
-    """Packs sequences from the longest to the shortest. Returns their elements step by step,
-    as one tensor, and the number of sequences in each step."""
+    """Packs sequences, which must be sorted from the longest to the shortest. Returns their
+    elements step by step, as one tensor, and the number of sequences in each step."""
     sequence = rnn.pack_sequence([torch.tensor(s) for s in sequences])
     return sequence.data, sequence.batch_sizes.tolist()
 
@@ -48,8 +48,8 @@ def unpacked(data, sizes, order):
 
 
 class Net(torch.nn.Module):
-    """A net with its weights as buffers. STEPS contains the names of the compiled functions. It
-    maps each name to a number of leading arguments, which have a row per instance in progress."""
+    """A net with its weights as buffers. STEPS maps the name of each compiled function to the
+    number of leading arguments that have a row per instance in progress."""
 
     STEPS = {}
 

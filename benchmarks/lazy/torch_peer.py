@@ -37,8 +37,8 @@ def start(threads):
 
 
 def padded(step, arguments, batch):
-    """Returns a step that pads the first `arguments` arguments to `batch` rows. If this number
-    is too small, the step doubles it until it is large enough."""
+    """Returns a step that pads the first `arguments` arguments to `batch` rows. If the arguments
+    have more rows, the step doubles the number of padded rows until it is large enough."""
 
     def run(*given):
         count, capacity = given[0].shape[0], batch

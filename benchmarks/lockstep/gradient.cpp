@@ -38,8 +38,9 @@ struct Problem {
   std::vector<double> x, y; ///< sizes: observations x regressors; observations
 };
 
-/// out[i][lane] += sum over k of a[i * rowStride + k * sumStride] b[k][lane].
-/// `out` and `b` have a row of kTile chains for each i and k.
+/// Adds the sum over k of a[i * rowStride + k * sumStride] * b[k][lane] to
+/// out[i][lane]. `out` has a row of kTile chains for each i, and `b` has one
+/// for each k.
 template <int64_t Rows>
 void multiplyRows(const double *a, int64_t rowStride, int64_t sumStride,
                   const Vector *b, int64_t terms, Vector *out) {
@@ -147,7 +148,8 @@ int main(int argc, char **argv) {
     std::printf("%s%.6g", run ? ", " : "", taken.count());
   }
 
-  // Compares the gradient of the first chain with differences of its density.
+  // Compares the gradient of the first chain with finite differences of its log
+  // density.
   double worst = 0;
   std::vector<Vector> shifted(w.begin(), w.begin() + size), unused(size);
   std::vector<double> above(kTile), below(kTile);

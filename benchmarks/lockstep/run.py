@@ -51,7 +51,8 @@ import batchtest  # noqa: E402
 import posteriors  # noqa: E402
 
 CHOICES = ["work", "learned", "most", "program"]
-# Algorithm 1 runs the earliest block for which a lane waits, however long other lanes wait.
+# Algorithm 1 of the paper runs the earliest block for which a lane waits, however long other
+# lanes wait.
 MASKS = ["--block-choice=program", "--patience=1000000000"]
 # Number of chains from which `batch-run --learn-policy` learns.
 LEARNT = 32
@@ -68,8 +69,8 @@ OPTIMIZATIONS = {
 
 
 class Sampler:
-    """A model with its inputs, compiled in a folder. The measured chains come first. They are
-    followed by the chains from which `batch-run --learn-policy` learns, numbered consecutively."""
+    """A model with its inputs, compiled in a folder. The first chains are measured. The
+    option --learn-policy of batch-run learns from the next LEARNT chains."""
 
     def __init__(self, model, folder, chains, sizes, **inputs):
         self.model = model
@@ -92,7 +93,8 @@ class Sampler:
         return output
 
     def lower(self, options, without):
-        """Compiles with options for passes of --autobatch, and without some passes."""
+        """Compiles the model with `options` for passes of --autobatch, and without the passes in
+        `without`."""
         lowered, output = self.path(".lowered.mlir"), self.path("-lowered.so")
         options = dict({"batch-specialize-sizes": "sizes=" + self.sizes,
                         "batch-choose-strategy": "strategy=lockstep"}, **options)

@@ -19,7 +19,8 @@ struct PeakKernels {
   float (*sumOf)(const void *data, std::size_t bytes);
 };
 
-/// Loops for the instruction set of the build machine, and for fixed ones.
+/// Loops for the instruction set of the build machine, and for two fixed
+/// instruction sets.
 extern const PeakKernels nativeKernels;
 #ifdef __x86_64__
 extern const PeakKernels avx2Kernels, avx512Kernels;

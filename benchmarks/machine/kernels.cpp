@@ -53,10 +53,10 @@ typedef float Vector __attribute__((vector_size(vectorBytes)));
 __attribute__((noinline)) float multiplyAdd(long rounds) {
   Vector a, b;
   for (int i = 0; i < lanes; ++i) {
-    a[i] = 1.0f - 1e-6f * i; // sums stay finite and normal
+    a[i] = 1.0f - 1e-6f * i; // keeps sums finite and normal
     b[i] = 1e-9f * i;
   }
-#define DECLARE(i) Vector sum##i = a + i##.0f; // compilers merge equal sums
+#define DECLARE(i) Vector sum##i = a + i##.0f; // equal sums would be merged
 #define ACCUMULATE(i) sum##i = sum##i * a + b;
 #define TOTAL(i) total += sum##i;
   FOR_ACCUMULATORS(DECLARE)

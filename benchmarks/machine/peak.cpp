@@ -108,7 +108,7 @@ double readRate(int threads, size_t bytes) {
       float sum = 0;
       for (size_t round = 0; round < rounds; ++round) {
         sum += kernels->sumOf(data, bytes);
-        asm volatile("" : : "r"(data) : "memory"); // every round reads again
+        asm volatile("" : : "r"(data) : "memory"); // forces a read per round
       }
       sink = sum;
     });

@@ -160,8 +160,8 @@ static void addTranslation(TaskGraph &graph, const Structures &structures,
 }
 
 /// Adds a cell and an output for every node. If `leafType` is -1, leaves are
-/// rows of a table, not tasks. Inner nodes have one of `innerTypes` types at
-/// random.
+/// rows of a table, not tasks. Each inner node has one of `innerTypes` types,
+/// selected at random.
 static void addTree(TaskGraph &graph, const Tree &tree, int32_t leafType,
                     int32_t firstInner, int32_t innerTypes, bool outputs,
                     std::mt19937_64 &random) {

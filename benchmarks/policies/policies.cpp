@@ -239,7 +239,8 @@ public:
     return static_cast<double>(sum) / static_cast<double>(graphs.size());
   }
 
-  /// Returns the smallest number of batches that each search finds.
+  /// Returns the mean number of batches that beam search finds, the mean of the
+  /// best known numbers, and whether all best known numbers are optimal.
   Json search() const {
     int64_t beam = 0, best = 0;
     bool optimal = true;

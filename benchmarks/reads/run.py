@@ -103,7 +103,7 @@ def model(name):
 
 
 def choose(text):
-    """Returns the model with a cache that every step writes as a whole."""
+    """Returns a variant of the model `text` in which every step writes the whole cache."""
     new = re.sub(r"    %next = tensor\.insert_slice %x into %cache.*?"
                  r"return %next : !cache\n", lambda _: CHOICE, text, flags=re.S)
     if new == text:

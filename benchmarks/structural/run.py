@@ -140,8 +140,9 @@ def levels_of(model, value):
 
 
 def level_floor(model, size, values, batch, threads, peak):
-    """Returns seconds, summed over mini-batches and levels. The time of a level is the larger of
-    two: the time of its products at the peak, and the time of reading its weights repeatedly."""
+    """Returns the minimum time in seconds, summed over mini-batches and levels. The time of a level
+    is the larger of two: the time of its products at the peak, and the time of reading its weights
+    repeatedly."""
     leaf, inner, kid, parameters, _, _ = MODELS[model](size)
     rates = sorted((float(mebibytes) * 2**20, rate * 1e9)
                    for mebibytes, rate in peak["read_gbytes"].items())

@@ -43,7 +43,7 @@ static void check(BatchStatus status) {
   std::exit(1);
 }
 
-/// Returns an array without gaps.
+/// Returns a description of a row-major array without gaps.
 static BatchArray dense(void *data, BatchElementType type,
                         const std::vector<int64_t> &shape) {
   return {data, type, int32_t(shape.size()), shape.data(), nullptr};

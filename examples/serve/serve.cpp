@@ -8,8 +8,8 @@
 // Requests are lines of standard input. Each is an instance in the input format
 // of batch-run. An answer is also a line: the number of the request, then the
 // outputs as JSON or "error: MESSAGE". Each thread takes all pending requests
-// as one mini-batch, so batches grow with the load. A request has a limit of
-// bytes and a limit of steps. A request that exceeds a limit gets an error, and
+// as one mini-batch, so batches grow with the load. The bytes and the steps of
+// each request are limited. A request that exceeds a limit gets an error, and
 // the other requests of its mini-batch get their answers.
 //
 //===----------------------------------------------------------------------===//
@@ -112,7 +112,7 @@ private:
     } catch (const Error &error) {
       if (taken.size() == 1)
         return say(taken[0].number, concat("error: ", error.what()));
-      for (const Request &request : taken) // the other requests get answers
+      for (const Request &request : taken) // so that valid ones get answers
         answer(session, tensors, {request});
       return;
     }

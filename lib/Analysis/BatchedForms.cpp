@@ -251,7 +251,7 @@ void BatchedForms::visit(Operation *op) {
                    "f32 and f64");
       return;
     }
-  // Ops that compute the same value for all tasks are copied, with exceptions:
+  // Copy ops that compute the same value for all tasks, with exceptions:
   // - Operators fill rows, so `tensor.from_elements` cannot create one tensor
   //   of scalars for all tasks.
   // - Ops with BatchableOpInterface have a lowering only in batched form.
@@ -755,7 +755,7 @@ void BatchedForms::visitSegmentReduction(linalg::LinalgOp op,
 }
 
 static std::optional<SegmentKind> getSegmentKind(Operation *op) {
-  // As a signed i1 value, true (-1) is less than false (0).
+  // A signed true (-1) is less than a signed false (0), so "or" is a minimum.
   if (op->getNumResults() == 1 && op->getResult(0).getType().isInteger(1)) {
     if (isa<arith::OrIOp, arith::MaxUIOp>(op))
       return SegmentKind::Min;

@@ -59,14 +59,15 @@ StructuralControl::StructuralControl(const InstanceProgram &program,
                                      const Sharedness &sharedness) {
   findReads(program, sharedness);
   findComputed(program);
-  // In most programs, control flow reads no tensor.
+  // Skip this step for most programs, in which control flow reads no tensor.
   if (!computed.empty())
     followComputed(program);
 }
 
 /// Adds to `computed` the scalars that ops compute from tensors.
 void StructuralControl::findComputed(const InstanceProgram &program) {
-  // Extents depend on the data structure, not on computed elements.
+  // Exclude extents, which depend on the data structure, not on computed
+  // elements.
   ValueFlowWalker walker(program);
   for (func::FuncOp function : program.getFunctions())
     walker.walk(function, [&](Operation *op, const ValueFlowEdge &edge) {
@@ -259,7 +260,8 @@ RecursionClass
 RecursionClasses::classify(ArrayRef<func::FuncOp> component) const {
   RecursionClass result;
   result.functions.assign(component.begin(), component.end());
-  // The loop over nodes runs one function per node type.
+  // The loop over nodes runs one function per node type, so no two functions
+  // may take the same type.
   DenseSet<Type> adts;
   result.onePassPerCall = llvm::all_of(component, [&](func::FuncOp function) {
     if (!isOnePass(function))
@@ -346,7 +348,7 @@ bool VisitedNodes::areElementsOf(rec::AdtType type) const {
                        [&](Type field) { return mayBeIn(field); });
 }
 
-/// Returns true if a recursive call in `block` takes `value`.
+/// Returns true if `value` is an argument of a recursive call in `block`.
 bool VisitedNodes::isCalled(Value value, Block *block) const {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     auto call = dyn_cast<func::CallOp>(user);
@@ -354,8 +356,8 @@ bool VisitedNodes::isCalled(Value value, Block *block) const {
   });
 }
 
-/// Returns true if a recursive call takes `value` or, if it is a list, each of
-/// its elements.
+/// Returns true if `block` passes `value` to a recursive call or, if `value` is
+/// a list, passes each element of the list to one.
 bool VisitedNodes::isPassedToCall(Value value, Block *block) const {
   auto passesElements = [&](const ValueFlowEdge &edge) {
     auto element = dyn_cast_or_null<BlockArgument>(edge.to);
@@ -454,7 +456,7 @@ bool RecursionClasses::isOnePass(func::FuncOp function) const {
   }
   if (nodes != 1 || !coversAllNodes(function) || !takesInputs(function))
     return false;
-  // A recursive call takes a child of the node: a field of a match, or an
+  // A recursive call must pass a child of the node: a field of a match, or an
   // element of a list in such a field.
   for (func::CallOp call : program.getCallers(function)) {
     Value node;

@@ -20,8 +20,8 @@ InstanceProgram::InstanceProgram(ModuleOp module) {
   if (!entry)
     return;
 
-  // The upstream CallGraph covers the whole module and does not record the call
-  // ops, which callers of this class need.
+  // Do not use the upstream CallGraph: it covers the whole module and does not
+  // record the call ops, which users of this class need.
   DenseMap<Operation *, SmallVector<func::CallOp>> calls;
   DenseSet<Operation *> reached;
   SmallVector<func::FuncOp> worklist = {entry};

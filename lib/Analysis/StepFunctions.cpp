@@ -84,7 +84,7 @@ static void convertStructuredControl(ModuleOp module) {
   (void)converted;
 }
 
-/// Expands a switch into a chain of comparisons, since a machine only has
+/// Expands a switch into a chain of comparisons, since a machine has only
 /// two-way branches.
 static void expandSwitch(cf::SwitchOp op) {
   OpBuilder builder(op);

@@ -42,7 +42,8 @@ const Liveness &StepLiveness::getLiveness(Block *block) const {
 }
 
 bool StepLiveness::isLiveAcrossStep(Value value) const {
-  // The previous step computes the arguments of a block.
+  // The previous step computes the arguments of a block, so they are live if
+  // they have uses.
   if (isa<BlockArgument>(value))
     return !value.use_empty();
   Operation *op = value.getDefiningOp();

@@ -80,8 +80,8 @@ static bool isInstanceType(Type type) {
          isElementType(tensor.getElementType());
 }
 
-/// Returns true for an op that can take values of ADTs in a program for single
-/// instances.
+/// Returns true for an op that may have values of ADTs as operands in a program
+/// for single instances.
 static bool takesAdts(Operation *op) {
   return isa<rec::MatchOp, rec::ConstructOp, rec::YieldOp, scf::YieldOp,
              func::CallOp, func::ReturnOp>(op);
@@ -270,7 +270,8 @@ std::optional<Obstacle> Strategies::find(Strategy strategy) const {
 }
 
 const std::optional<Obstacle> &Strategies::getObstacle(Strategy strategy) {
-  // Masking differs from lockstep only in the order of blocks.
+  // Masking differs from lockstep only in the order of blocks, so both have the
+  // same obstacles.
   if (strategy == Strategy::Mask)
     strategy = Strategy::Lockstep;
   auto [known, isNew] = obstacles.try_emplace(strategy);
@@ -329,8 +330,8 @@ Strategy Strategies::choose(int64_t instances) {
   if (isLegal(Strategy::Linearize) &&
       !(isFew && replicates && findLayeredLoop()))
     return Strategy::Linearize;
-  // Strategy `lockstep` runs an instance on one unit, and a GPU has more units
-  // than most mini-batches have instances.
+  // On a GPU, prefer `replicate`: `lockstep` runs an instance on one unit, and
+  // a GPU has more units than most mini-batches have instances.
   if (replicates && (isFew || gpu || isLegal(Strategy::Lockstep)))
     return Strategy::Replicate;
   if (isLegal(Strategy::Lockstep) &&

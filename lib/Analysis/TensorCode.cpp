@@ -52,7 +52,8 @@ bool TensorCode::contains(Operation *op) const {
       !llvm::all_of(op->getResultTypes(),
                     [](Type type) { return isa<RankedTensorType>(type); }))
     return false;
-  // If control flow computes the index, it also extracts the parameter's row.
+  // If control flow computes the index of a parameter's row, it also extracts
+  // the row.
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     if (isRowView(slice) && sharedness.getParameter(slice.getSource()) &&
         !isFixedFactor(slice)) {

@@ -323,7 +323,7 @@ void BarrierFinder::visitControl(RegionBranchOpInterface control,
   pending = before[nullptr];
 }
 
-/// Visits a loop. Uses that are pending before the loop only affect its first
+/// Visits a loop. Uses that are pending before the loop affect only its first
 /// round. If only the first round needs a barrier, places it before the loop.
 void BarrierFinder::visitLoop(RegionBranchOpInterface loop, Pending &pending) {
   if (barriers.contains(loop))

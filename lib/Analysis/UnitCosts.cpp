@@ -128,8 +128,8 @@ double EstimatedCosts::getMoveTime(double bytes) const {
 double EstimatedCosts::getStepTime(const TaskWork &task, double tasks,
                                    int64_t units) const {
   const double bytes = task.sharedBytes + tasks * task.bytes;
-  // Data that does not fit in the cache is evicted before the next step reads
-  // it.
+  // Data that does not fit in the cache is read from memory, because it is
+  // evicted before the next step reads it.
   const bool isFar = bytes > speed.cache;
   const double factors = tasks * task.factorBytes;
   double perUnit = factors + (bytes - factors) / units;

@@ -104,7 +104,7 @@ void ValueFlowWalker::walk(func::FuncOp function, Visitor visit) {
   };
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     visitOp(op);
-    // Bodies of tensor ops only compute scalars.
+    // Bodies of tensor ops compute only scalars.
     return isa<func::FuncOp, RegionBranchOpInterface>(op)
                ? WalkResult::advance()
                : WalkResult::skip();

@@ -107,7 +107,7 @@ Search::Search(const StaticBlock &block, const BatchingOptions &options)
   for (size_t o = 0; o < block.operators.size(); ++o)
     for (int32_t result : block.operators[o].results)
       writer[result] = static_cast<int32_t>(o);
-  // Each operator comes after the operators that write its operands.
+  // For each operator, all operators that must run before it.
   std::vector<std::set<int32_t>> before(block.operators.size());
   for (size_t o = 0; o < block.operators.size(); ++o) {
     const Operator &op = block.operators[o];
@@ -132,7 +132,7 @@ Search::Search(const StaticBlock &block, const BatchingOptions &options)
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// Returns the operators that can run, by kind.
+/// Returns the operators that can run, grouped by kind.
 std::vector<OperatorBatch>
 Search::readyByKind(const std::vector<bool> &done) const {
   std::map<int32_t, OperatorBatch> ready;
@@ -167,7 +167,7 @@ int64_t Search::left(int32_t kind, const std::vector<bool> &done) const {
   return count;
 }
 
-/// Adds subsets of the operators that are ready.
+/// Adds subsets of `ready`, the ready operators of a kind, to `batches`.
 void Search::addSubsets(const OperatorBatch &ready,
                         std::vector<OperatorBatch> &batches) const {
   auto add = [&](const OperatorBatch &batch) {
@@ -322,9 +322,9 @@ static const State::Step *findStep(const State &state,
   return nullptr;
 }
 
-/// Returns true if the steps `first` and `second` from a state can be swapped
-/// and the search follows only the other order, in which the smaller batch
-/// comes first.
+/// Returns true if the search can omit `second` after `first`, because it also
+/// takes these steps in the opposite order. If two steps can be swapped, the
+/// search takes the step with the smaller batch first.
 bool Search::isSwapped(const State &from, const State::Step &first,
                        const State::Step &second) const {
   if (first.batch < second.batch)

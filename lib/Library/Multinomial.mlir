@@ -432,11 +432,11 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   //
   // The state of a chain consists of its position; the factor of the mass
   // matrix; the mean and squares of the positions of the window; and `fits`,
-  // which begins as zeros. `fits` has the logarithms of the step size and of
+  // which is initially zero. `fits` contains the logarithms of the step size and of
   // its average, the centre minus log 10, the mean error and the
   // steps of dual averaging, and the number of positions that contribute to the
   // mass matrix. Returns the state, the positions, and for each transition:
-  // mean acceptance probability, leapfrog steps, doublings, 1 if it diverged,
+  // mean acceptance probability, leapfrog steps, doublings, 1 if the trajectory diverged,
   // energy, log density, step size.
   func.func @multinomial.advance(
       %q: !vec, %factor: !factor, %mean: !vec, %squares: !factor,

@@ -267,7 +267,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   device.addPass(createExpandFloatsPass());
   device.addPass(createSaturateConversionsPass());
   device.addPass(math::createMathSincosFusionPass());
-  // Libraries of math functions are available only with a toolkit.
+  // Expand math, because its libraries are available only with a toolkit.
   device.addPass(createExpandMathPass());
   device.addPass(createMathToIntrinsicsPass());
   device.addPass(createSCFToCFPass());

@@ -35,7 +35,7 @@ if typing.TYPE_CHECKING:
 
 __version__: str = _native.version
 
-# Names whose modules import JAX on first use.
+# Names from modules that import JAX. A module is imported when one of its names is first used.
 _OF_JAX = {"Forest": "transforms.forest", "Nodes": "transforms.forest",
            "forest": "transforms.forest", "from_torch": "torch.from_torch",
            "function": "transforms.function", "map": "transforms.map",

@@ -140,7 +140,7 @@ ArrayList::~ArrayList() {
 
 /// Adds an array through the buffer protocol, which takes a fraction of the
 /// time of DLPack. NumPy and JAX arrays support this protocol. Returns false if
-/// the object does not.
+/// the array must be read through DLPack.
 bool ArrayList::addBuffer(nb::handle object, BatchArray &result) {
   if (!PyObject_CheckBuffer(object.ptr()))
     return false;

@@ -44,7 +44,7 @@ private:
   BatchArray addArray(nanobind::handle object, const char *what);
 
   std::deque<std::vector<int64_t>> extents;
-  std::deque<Py_buffer> buffers; ///< a Py_buffer can point into itself
+  std::deque<Py_buffer> buffers; ///< a deque: a Py_buffer can point into itself
   std::vector<ReadArray> owned;
 };
 

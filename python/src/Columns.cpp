@@ -261,7 +261,7 @@ bool Column::addInteger(nb::handle value, ColumnUser &user) {
     if (!number.is_valid()) {
       if (!PyErr_ExceptionMatches(PyExc_TypeError))
         throw nb::python_error();
-      PyErr_Clear(); // not an array of one integer
+      PyErr_Clear(); // such as an array of several elements
       return false;
     }
     p = number.ptr();
@@ -302,7 +302,7 @@ void Column::write(double value) {
     const auto narrow = static_cast<float>(value);
     std::memcpy(target, &narrow, 4);
   } else if (PyFloat_Pack2(value, target, /*le=*/1) != 0) {
-    PyErr_Clear(); // too large
+    PyErr_Clear(); // too large for float16
     PyFloat_Pack2(std::copysign(std::numeric_limits<double>::infinity(), value),
                   target, /*le=*/1);
   }

@@ -69,7 +69,7 @@ using Numbers =
 class ValueList {
 public:
   /// Adds `count` values of a field. Checks the lengths of offsets, because the
-  /// C API cannot.
+  /// C API receives only pointers to the offsets.
   BatchValues add(nb::handle given, const BatchField &field, int64_t count) {
     const std::string name = "'" + std::string(field.name) + "'";
     const char *what = name.c_str();
@@ -324,7 +324,7 @@ std::optional<std::string> Session::run(int64_t instances,
                                            cancellation.handle.get());
     }
     const std::string message = batchLastError();
-    // Usually KeyboardInterrupt.
+    // The exception is usually a KeyboardInterrupt.
     if (PyErr_CheckSignals() != 0)
       throw nb::python_error();
     // The call continues if the handler of the signal raises no exception.

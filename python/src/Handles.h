@@ -115,9 +115,9 @@ struct Session {
                                  const nanobind::list &arguments,
                                  nanobind::handle nodes, Cancellation *asked,
                                  bool explained);
-  /// Returns the rows of an output in new memory. For a ragged output, also
-  /// returns the number of the first row of each instance, and otherwise None.
-  /// `bits`: return bfloat16 as int16, because NumPy does not support bfloat16.
+  /// Returns the rows of an output in new memory. Also returns the offsets of
+  /// the instances in a ragged output, and None for a dense output. `bits`:
+  /// return bfloat16 as int16, because NumPy does not support bfloat16.
   nanobind::tuple read(int64_t number, bool bits);
   /// Returns the rows of a dense output in new memory.
   nanobind::object readDense(int64_t number) {

@@ -559,7 +559,7 @@ void NodeWalk::pause() {
     throw nb::python_error();
 }
 
-/// Checks whether a node is part of itself. Runs whenever the depth of the
+/// Throws an error if a node contains itself. Runs whenever the depth of the
 /// stack has doubled, because the traversal of a cycle would never end.
 void NodeWalk::checkCycle() {
   checkAt = 2 * stack.size();

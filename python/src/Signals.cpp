@@ -45,7 +45,7 @@ Interruptible::Interruptible(BatchCancellation *run) {
   struct sigaction before = {};
   if (!isMainThread() || ::sigaction(SIGINT, nullptr, &before) != 0)
     return;
-  // A process that was forked during a run still has this handler.
+  // In a process that was forked during a run, onInterrupt is still installed.
   if (!(before.sa_flags & SA_SIGINFO) || before.sa_sigaction != onInterrupt)
     handlerOfPython = before;
   // Without a Python handler, an interrupt ends the process or has no effect.

@@ -27,7 +27,7 @@ def packed(monkeypatch):
 
 
 def test_update(packed):
-    """An update takes effect in arguments and closures. Changing only the array does not."""
+    """update() takes effect in arguments and closures. Changing only the array has no effect."""
     w = W.copy()
     bound = batch.bind(w)
     product = batch.vmap(lambda v, w: v @ w, in_axes=(0, None))

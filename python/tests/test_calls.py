@@ -63,7 +63,7 @@ def kinds_of_arguments():
 
 
 def test_quick_put():
-    """This version of JAX has the function that converts arrays quickly."""
+    """The installed version of JAX has batched_device_put(), which creates arrays quickly."""
     assert arrays.quick_put()
 
 
@@ -119,7 +119,7 @@ def test_weak_types_in_turn():
 
 
 def test_enable_x64_in_turn():
-    """The option matters even if the arguments stay the same."""
+    """The results depend on the option even if the arguments stay the same."""
     def f(v):
         return jnp.cumsum(v * jnp.array([1 / 3, 1]))
 
@@ -158,7 +158,7 @@ def test_keys():
 
 
 def test_words_of_keys():
-    """The function takes the words of keys, which are ordinary numbers."""
+    """The function's arguments are the words of keys, which are ordinary numbers."""
     def add_one(words):
         return words + 1
 
@@ -172,7 +172,7 @@ def columns():
 
 
 def test_trees_in_turn(columns):
-    """The calls take the same leaves in trees of different structure."""
+    """The calls pass the same leaves in trees of different structures."""
     def total(tree):
         return (jax.tree.reduce(lambda a, b: a * 2 + b, tree),
                 jax.tree.map(lambda a: a - 1, tree))

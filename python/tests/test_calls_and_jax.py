@@ -54,9 +54,9 @@ def test_array_on_two_devices_after_one(mesh):
 
 
 def test_array_on_another_cpu_device(double):
-    """A committed array needs a separate check.
+    """Arrays on any CPU device are accepted.
 
-    Arrays outside of the CPU are rejected in the same way, but testing that requires a GPU.
+    Arrays on other devices are rejected, but testing that requires a GPU.
     """
     before = len(double.calls)
     assert array_equal(double(jax.device_put(ROWS, jax.devices()[1])), ROWS * 2)

@@ -33,7 +33,7 @@ def test_cancellation_by_another_thread(run, tmp_path):
 
 
 def test_run_releases_interpreter_lock():
-    """If the run held the lock, max_steps would end it before the other thread could cancel it."""
+    """A run that held the lock would reach max_steps before the other thread could cancel it."""
     run = batch.compile(LOOP).bind({"W": W}, max_steps=10 ** 8)
     cancellation = batch.Cancellation()
     ticks = []

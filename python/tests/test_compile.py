@@ -67,7 +67,7 @@ def test_compiler_that_fails(monkeypatch, tmp_path, script, text):
 # --- the cache --------------------------------------------------------------------------
 
 class CountingCompiler:
-    """A compiler with an empty cache. It counts its calls and takes $SLOW seconds longer."""
+    """A compiler with an empty cache. It counts its calls and delays each one by $SLOW seconds."""
 
     def __init__(self, folder):
         self.log = folder / "calls"
@@ -156,7 +156,7 @@ def stored(tmp_path_factory):
 
 
 def flipped(data, place):
-    """Data with one changed bit."""
+    """Returns the data with one bit of the byte at `place` changed."""
     return data[:place] + bytes([data[place] ^ 1]) + data[place + 1:]
 
 

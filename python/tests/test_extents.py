@@ -41,7 +41,7 @@ def add_row(total, row, x):
     return total + row.sum() * (2 if x.shape[0] == 3 else 1), None
 
 
-# Questions that Python decides. The code has one path each for 0, 1, 2, 3 and more rows.
+# Questions that Python decides. The code has one path each for 0, 1, 2, 3, and more than 3 rows.
 DECIDED = {
     "n > 0": lambda x, n: 1 if n > 0 else 2,
     "n >= 1": lambda x, n: 1 if n >= 1 else 2,
@@ -104,7 +104,7 @@ COMPUTED = {
     "jnp.where(n)": lambda x, n: jnp.where(n, x.sum(), -1.0),
     "ones(shape)": lambda x, n: jnp.ones(x.shape).sum(),
     "fori_loop to n": lambda x, n: lax.fori_loop(0, n, lambda i, c: c * 2 + i, 1)}
-# Products and remainders. They have more paths than there are different numbers of rows.
+# Questions about products and remainders. Their code has more paths than distinct row counts.
 PRODUCTS = {
     "n * n > 3": lambda x, n: 1 if n * n > 3 else 2,
     "n // 2 == 1": lambda x, n: 1 if n // 2 == 1 else 2,

@@ -70,7 +70,7 @@ def test_order_of_nodes(rng, order):
     forest = of_arrays(Graph, **given)
     found = copy_of(forest).word
     assert [rows.tolist() for rows in found] == [rows.tolist() for rows in wanted]
-    # The attribute `order` contains the number of each row's node.
+    # The attribute `order` stores the number of the node to which each row belongs.
     word = np.zeros(len(given["variants"]), int)
     for number, name in enumerate(("Leaf.word", "Join.word")):
         word[given["variants"] == number] = given["fields"][name]

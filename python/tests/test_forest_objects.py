@@ -217,7 +217,7 @@ def alarm():
         raise InterruptedError
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    gc.disable()  # exceptions in JAX's garbage-collection callback are ignored
+    gc.disable()  # an exception raised in JAX's garbage-collection callback would be lost
     yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
     signal.setitimer(signal.ITIMER_REAL, 0)
     gc.enable()

@@ -118,7 +118,7 @@ def portable_bytecode(f):
       for name in ("while", "cond", "integers")),
 ], ids=lambda value: getattr(value, "__name__", value))
 def test_stablehlo(imported, name, form):
-    # Forms other than text contain the names of the arguments.
+    # Text with locations and portable bytecode contain the names of the arguments.
     options = NAMES if form in (text, exported_text) else []
     model = imported(form(jax.jit(PROGRAMS[name], keep_unused=True)), "--shared=0", *options)
     outputs = model.bind({"W": W})(x=instances_of(name), n=NS)
@@ -193,7 +193,7 @@ def test_torch_mlir(tmp_path, suffix):
         run = model.bind(weights_file)
     x, h, c = normal(3, 5, 4)
     found = run(x=x, h=h, c=c)
-    # The names of the weights do not show which belong to x and which to h.
+    # The names of the weights do not show which ones multiply x and which ones multiply h.
     b, U, d, T = (weights[f"torch_tensor_16{columns}_torch.float32{number}"]
                   for columns, number in (("", "_1"), ("_4", "_1"), ("", ""), ("_4", "")))
     matches = 0

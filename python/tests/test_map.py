@@ -32,7 +32,7 @@ def normal(*shape):
 
 
 def collatz(n):
-    """Number of rounds until n is 1. It differs greatly between numbers."""
+    """Returns the number of rounds until n is 1, which differs greatly between numbers."""
     return lax.while_loop(
         lambda s: s[0] > 1,
         lambda s: (jnp.where(s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1),
@@ -162,7 +162,7 @@ def test_iterator_of_empty_arrays():
 
 
 def endless(read):
-    """Yields all numbers from 1, and appends each one to a list when it is read."""
+    """Yields 1, 2, 3 and so on. Appends each number to the list `read` before yielding it."""
     for n in itertools.count(1):
         read.append(n)
         yield numpy.int32(n)
@@ -306,7 +306,7 @@ def seconds_to_stop(run):
         thread.join()
 
 
-# Runs stop within half a second, or within two seconds on a busy machine.
+# Runs stop within half a second. The tests allow two seconds, because the machine may be busy.
 
 @pytest.mark.parametrize("form", [iter, numpy.asarray], ids=["iterator", "array"])
 @pytest.mark.usefixtures("keyboard_interrupts")
@@ -329,7 +329,7 @@ def test_interrupt_ends_loop_of_fixed_length(count):
 # --- sessions ----------------------------------------------------------------------------
 
 def first_ends():
-    """Yields elements. Only the loop for the first one ends."""
+    """Yields an element for which forever() ends, then elements for which it does not end."""
     yield numpy.float32(-1)
     yield from itertools.repeat(numpy.float32(1))
 

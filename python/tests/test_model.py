@@ -212,7 +212,7 @@ def test_max_steps(loop):
         loop.bind({"W": W}, max_steps=60)(X, ENDLESS)
 
 
-# Doubling 0 never ends the loop.
+# The loop never ends for 0, because doubling does not change 0.
 NUMBERS = numpy.array([4, 0, 5, 6], numpy.float32)
 
 

@@ -1,4 +1,4 @@
-"""The compiler ends if the Python process that needs its result ends."""
+"""The compiler exits if the Python process that waits for its result exits."""
 
 import os
 import signal
@@ -44,7 +44,7 @@ def test_compiler_ends_with_python(tmp_path, number):
     process.send_signal(number)
     start = time.monotonic()
     process.wait()
-    assert os.read(reader, 1) == b""  # returns when no process holds the other end
+    assert os.read(reader, 1) == b""  # returns once no process holds the write end
     assert time.monotonic() - start <= 2
     os.close(reader)
     assert [file.name for file in cache.iterdir() if file.suffix != ".lock"] == []

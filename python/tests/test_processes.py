@@ -65,7 +65,7 @@ def test_threads_call_one_function(check):
 
 
 def memory():
-    """Resident memory of this process in bytes."""
+    """Returns the resident memory of this process in bytes."""
     gc.collect()
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * resource.getpagesize()

@@ -99,7 +99,7 @@ def test_function_of_at_least_one_row(f):
 
 
 def test_argmax_of_equal_values_and_nan():
-    """The result is the index of the first NaN or of the first of equal values.
+    """The result is the index of the first NaN, or else of the first of several equal extrema.
 
     Without rows, it is 0.
     """
@@ -163,7 +163,7 @@ def test_reads_bits_of_another_width_by_row():
 
 
 def test_refuses_loop_over_twice_as_many_rows():
-    """The rows that determine the number of iterations have no elements, so they are omitted."""
+    """Rows without elements only determine the number of iterations."""
     with raises(batch.LoweringError, "unsupported loop of 2*n0 iterations; expected a fixed "
                 "number, or the number of rows of a ragged array or list") as caught:
         batch.vmap(lambda v: lax.scan(lambda c, row: (c + 1, None), 0,

@@ -278,7 +278,7 @@ def test_lists_of_elements_of_both_walks():
 
 @batch.function
 def mixed(r: Rose):
-    """Adds lists of different lengths row by row. The elements of two traversals contain them."""
+    """Adds lists of different lengths row by row. They belong to elements of two traversals."""
     return r.below.sum(lambda a: r.below.sum(
         lambda b: (a.below.map(nodes) + b.below.map(nodes)).sum(axis=0)))
 

@@ -295,7 +295,7 @@ def test_new_tree_under_jax_vmap():
 
 
 def test_maps_in_each_other_in_turn():
-    """Both maps run the same function; each map runs again after the other one."""
+    """Alternates between a nested map and a single map of the same function."""
     numbers = jnp.arange(12).reshape(3, 4)
     inner = batch.vmap(fib)
     for _ in range(2):

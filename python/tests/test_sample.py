@@ -70,12 +70,12 @@ def posterior():
 
 
 def coordinates(samples):
-    """Draws of the Gaussian, of shape (chains, draws, 3)."""
+    """Returns the draws of the Gaussian, with shape (chains, draws, 3)."""
     return numpy.concatenate([samples.draws["a"][:, :, None], samples.draws["b"]], axis=2)
 
 
 def errors_between(draws, mean):
-    """Distance between `mean` and the mean of all draws, in Monte Carlo errors."""
+    """Returns the distance between `mean` and the mean of all draws, in Monte Carlo errors."""
     return abs(draws.mean() - mean) / arviz.mcse(draws)
 
 
@@ -241,7 +241,7 @@ def test_same_draws_with_key_as_seed(few):
 
 
 def test_same_draws_in_short_calls(few, monkeypatch):
-    """A slower machine makes fewer transitions in a call."""
+    """Calls with few transitions, as on a slow machine, return the same draws."""
     monkeypatch.setattr(sampler, "_SLICE", 0)
     assert_same_bits(sample_few(), few)
 
@@ -321,7 +321,7 @@ def interruptible():
 
 
 def test_interrupt(interruptible):
-    """An interrupted call ends within half a second, or later on a busy machine."""
+    """An interrupted call ends within half a second. The limit is 2 s, for a busy machine."""
     wide = numpy.eye(300)
     sent = []
 

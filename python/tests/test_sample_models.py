@@ -125,7 +125,7 @@ def scaled(y):
 
 
 def means(y=Y, **options):
-    """Means that depend on `y`, OFFSET, FACTOR and NEAR."""
+    """Returns means that depend on `y`, OFFSET, FACTOR and NEAR."""
     draws = batch.sample(scaled, model_args=(y,), chains=4, warmup=200, draws=100,
                          **options).draws
     mu = draws["mu"].mean((0, 1))

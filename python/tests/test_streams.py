@@ -70,7 +70,7 @@ def int32(*values):
 
 
 def waits(condition):
-    """Returns whether a condition becomes true soon."""
+    """Waits at most SOON seconds for a condition. Returns whether it became true."""
     end = time.monotonic() + SOON
     while not condition() and time.monotonic() < end:
         time.sleep(0.002)
@@ -120,7 +120,7 @@ def test_results_as_they_end():
 
 
 def test_late_element_takes_a_free_lane():
-    """The first element never ends. A later one runs in another lane."""
+    """The loop of the first element never ends. The next element runs in another lane."""
     requests = Requests(numpy.float32(1))
     results = batch.map(forever, requests, 2, ordered=False)
     threading.Timer(1, requests.values.put, [numpy.float32(-1)]).start()
@@ -261,7 +261,7 @@ def test_leaving_does_not_wait_for_the_iterator(readers, is_closed):
     requests = Requests(*int32(1))
     results = batch.map(countdown, requests, 2)
     next(results)
-    assert waits(lambda: len(readers()) == 1)  # the iterator blocks
+    assert waits(lambda: len(readers()) == 1)  # the thread that the iterator blocks
     begin = time.monotonic()
     if is_closed:
         results.close()

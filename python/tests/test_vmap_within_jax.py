@@ -91,7 +91,7 @@ def test_jit_outside_and_within_another_vmap(both):
 
 
 def test_jit_within_another_vmap_first(both):
-    """After a first call within another batch.vmap, a function still calls Batch outside of it."""
+    """A function whose first call is within another batch.vmap still calls Batch elsewhere."""
     compiled = jax.jit(batch.vmap(halve))
     assert_same(batch.vmap(lambda v: compiled(v))(both), jax.vmap(jax.vmap(halve))(both))
     assert "batch_vmap" in str(jax.make_jaxpr(compiled)(X))

@@ -126,7 +126,7 @@ public:
   }
   /// Acquires the clock that another thread has published.
   void acquire(const SharedClock &clock);
-  /// Publishes the accesses that are known to the thread, and its own.
+  /// Publishes the accesses that are known to the thread, and its own accesses.
   SharedClock release();
   /// Returns the clocks that the thread has acquired since its block's last
   /// barrier.

@@ -205,8 +205,8 @@ void Grid::passTime() {
     failure = "deadlock: " + describeThreads();
     return;
   }
-  // Each step doubles the time since the last change, until the kernel's own
-  // limit is reached.
+  // Each call doubles the time since the last change, until a time limit in the
+  // kernel itself is reached.
   clock += std::max<uint64_t>(1000, clock - changedAt);
   ++changes;
   spinning = 0;

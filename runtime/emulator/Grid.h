@@ -175,7 +175,7 @@ private:
   void drawQuantum();
   /// Called after a change that a thread may be waiting for.
   void progress() { ++changes, spinning = 0, changedAt = clock; }
-  /// Called when the thread has loaded a value and nothing has changed.
+  /// Called when the thread has loaded a value or the time and changed nothing.
   void poll(Thread &thread, const void *address, const char *where);
   void stopPolling(Thread &thread);
   /// Called when all threads poll: advances the clock if some of them read it.

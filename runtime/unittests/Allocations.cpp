@@ -37,8 +37,8 @@ __attribute__((noinline)) void *operator new(size_t bytes) {
     return memory;
   throw std::bad_alloc();
 }
-// std::stable_sort() calls this operator. Without it, the sanitizer uses its
-// own.
+// std::stable_sort() calls this operator. Without this definition, the
+// sanitizer would use its own operator.
 __attribute__((noinline)) void *operator new(size_t bytes,
                                              const std::nothrow_t &) noexcept {
   ++allocations;

@@ -574,7 +574,7 @@ TEST_F(Cuda, GivesUpOnAKernel) {
       "the kernel on Fake GPU has not finished and has made no progress for "
       "0.02 s; find the cause with --device=emulator",
       device->wait(watchdog));
-  // After this, nothing waits for the kernel.
+  // After the failed wait, no call waits for the kernel.
   cuda.calls.clear();
   device->release(memory);
   device.reset();

@@ -30,8 +30,8 @@ public:
     kernel = device->load(code);
   }
 
-  /// Starts over and copies the first bytes to the device. If `regions` is not
-  /// empty, the regions divide the arena.
+  /// Resets the arena and copies its first `bytes` bytes to the device. If
+  /// `regions` is not empty, the regions divide the arena.
   void copy(size_t bytes, const std::vector<DeviceRegion> &regions = {}) {
     arena.reset(1024, 1024);
     arena.allocate(1024);

@@ -130,7 +130,8 @@ TEST_F(EmulatorTest, AsyncCopies) {
               {"writes 16 bytes"});
 }
 
-/// From its beginning until the wait, a copy owns its source and its target.
+/// From the beginning of a copy until the wait, no thread may access its target
+/// or write its source.
 TEST_F(EmulatorTest, AsyncCopiesThatBeginTooEarly) {
   int32_t in[64] = {};
   region(in, "in");

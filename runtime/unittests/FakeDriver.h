@@ -25,7 +25,7 @@ public:
     *cuda = FakeCuda();
   }
   ~FakeDriver() {
-    // A device that hangs does not free its memory.
+    // A device that hangs does not free its memory, so free it here.
     for (auto &entry : cuda->allocations)
       free(reinterpret_cast<void *>(entry.first));
     for (auto &entry : cuda->hostAllocations)

@@ -52,7 +52,7 @@ int64_t record(BatchContext *context, int64_t kernel, int64_t cell) {
   BatchQueue &queue = context->queues[kernel];
   if (queue.end == queue.limit)
     context->runtime->growQueue(context, kernel, 16);
-  // Results of tasks that have run are inputs to the following tasks.
+  // Results of tasks that have already run count as inputs, with depth 0.
   const bool isInput =
       kernel == Start || (cell & 0xffffffff) < context->flushedTasks;
   const int64_t depth = isInput ? 0 : cell >> 32;

@@ -19,7 +19,7 @@ namespace {
 struct Recomputed {
   std::vector<int32_t> ready, remaining, independent, longestChain;
   std::vector<int64_t> depthSum;
-  std::vector<double> urgency; ///< includes that of the best next batch
+  std::vector<double> urgency; ///< includes the best next batch's urgency
   std::vector<bool> lowersBound;
 
   Recomputed(const TaskGraph &graph, const std::vector<bool> &ran)

@@ -98,7 +98,7 @@ TEST(Lanes, LaterRunsAllocateNothing) {
         session->schedule();
         session->execute();
       }
-      // The emulator allocates stacks for its threads.
+      // Runs on the emulator do allocate memory: stacks for its threads.
       if (!trial.object.descriptor().launch) {
         EXPECT_EQ(countAllocations(), before);
       }

@@ -262,7 +262,7 @@ struct Copied {
     char *memory = device.reserve(layout.bytes, "a test");
     std::memset(in, 0x55, layout.outEnd);
     std::memset(memory, 0x55, layout.bytes);
-    // Resident rows may be anywhere.
+    // Resident rows may be anywhere, so copy them to a separate buffer.
     for (ImageRegion &region : model.input.regions)
       if (region.kind == ImageRegion::Resident) {
         char *to = resident.reserve(region.bytes, "a test");

@@ -247,7 +247,8 @@ TEST_F(Inserts, StayInARow) {
             recorder.values[second(pair)]);
 }
 
-// Before the last plan, the later readers of a row are unknown.
+// Before the last plan, the later readers of a row are unknown. Inserts
+// therefore copy the row.
 TEST_F(Inserts, CopyForLaterPlans) {
   Recorder recorder(0);
   recorder.record(Put, {recorder.record(Start, {7}), 1});
@@ -282,7 +283,7 @@ TEST_F(Inserts, CopyWhatOthersRead) {
               recorder.record(Sum, {next, row});
             }),
             std::make_pair(0, 1));
-  // An earlier reader does not matter.
+  // An earlier reader of the row does not prevent an insert in place.
   EXPECT_EQ(count([](Recorder &recorder, int64_t row) {
               int64_t other = recorder.record(Start, {1});
               int64_t sum = recorder.record(Sum, {other, row});
@@ -291,7 +292,7 @@ TEST_F(Inserts, CopyWhatOthersRead) {
               recorder.record(Put, {recorder.record(Sum, {sum, other}), 1});
             }),
             std::make_pair(1, 1));
-  // A constant row belongs to all parts.
+  // A constant row belongs to all parts, so an insert copies it.
   EXPECT_EQ(count([](Recorder &recorder, int64_t) {
               recorder.record(Put, {recorder.record(Zero, {}), 1});
             }),

@@ -127,8 +127,8 @@ TEST(SlotMap, NumbersAreUsedAgain) {
     const int64_t next = tables.chooseNumbers(part);
     EXPECT_EQ(next, first + SlotMap::pagePlaces);
     EXPECT_EQ(tables.limitTask(part), half);
-    // Half of these numbers are used, and the page in the middle is no longer
-    // needed.
+    // Half of the numbers in this gap have been used, and the page in the
+    // middle is no longer needed.
     tables.beginPlan();
     tables.addTasks(part, next + (half - next) / 2);
     EXPECT_EQ(tables.chooseNumbers(part), first + SlotMap::pagePlaces);

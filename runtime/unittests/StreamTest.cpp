@@ -141,7 +141,7 @@ TEST(Stream, TheSessionGoesOn) {
     if (round > 0) {
       ASSERT_EQ(trial.take({1, 2, 3}, taken), BATCH_STATUS_OK);
     }
-    batchStreamFree(trial.stream); // while instances are in the stream
+    batchStreamFree(trial.stream); // instances are still in the stream
     trial.stream = nullptr;
     ASSERT_EQ(batchSessionRun(trial.session, &inputs, nullptr),
               BATCH_STATUS_OK);
@@ -231,8 +231,8 @@ TEST(Stream, WhatDoesNotFit) {
                "host; compile the model with --strategy=lockstep");
 }
 
-// Another thread ends the wait for an instance that runs forever. The stream
-// stays usable, and takes more instances.
+// Another thread can end a wait for an instance that runs forever. The stream
+// remains usable and accepts more instances.
 TEST(Stream, Woken) {
   InstanceStream stream(2);
   EXPECT_EQ(stream.acquire(), 0);

@@ -64,7 +64,7 @@ TEST(Workers, WaitAtBarriers) {
   }
 }
 
-// A single worker passes barriers, which are not counted.
+// A single worker passes barriers without waiting, and they are not counted.
 TEST(Workers, OneWorker) {
   WorkerPool pool(3);
   for (int run = 0; run < 3; ++run) {
@@ -178,8 +178,8 @@ TEST(Fiber, ImpossibleStack) {
                  FiberStack stack(SIZE_MAX));
 }
 
-// A session takes stacks that other sessions do not need, so no more stacks are
-// reserved than are in use at the same time.
+// A session reuses stacks that other sessions do not need. The number of
+// reserved stacks is therefore the largest number in use at the same time.
 TEST(Fiber, BorrowedStacks) {
   BorrowedStack::freeOthers();
   const FiberStack *first, *second;

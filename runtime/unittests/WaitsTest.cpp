@@ -209,7 +209,7 @@ TEST(Waits, LimitsOfInstances) {
   EXPECT_MESSAGE("instance 1: exceeded the limit of 3 steps, the last one in "
                  "the loop; allow more with --max-steps=N, or write",
                  strict.run(trial.forest()));
-  // The next mini-batch starts over.
+  // The failure does not affect the next mini-batch.
   Waiting good("5\n");
   strict.run(good.forest());
   EXPECT_EQ(strict.counters().flushes, 4);

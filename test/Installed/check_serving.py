@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_serving.py --doc=FILE [--c=THREADS] [--cxx=SERVE] [--python=PYTHON]
 [--compile=BATCH-COMPILE] [--sanitize=thread] [--preload=LIBRARY]: tests programs in C
-(threads.c), C++ (examples/serve) and Python (threads.py). Each program serves one
-object, the model of docs/how-to/run-from-c.md, from four threads. All give the same answers.
+(threads.c), C++ (examples/serve) and Python (threads.py). Each program serves one object,
+the model of docs/how-to/run-from-c.md, from four threads. All programs give the same answers.
 
 The programs may have been built with a sanitizer, whose reports are failures.
 """

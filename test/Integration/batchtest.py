@@ -403,8 +403,8 @@ def size_and_height(tree):
 
 def dep_trees(lines):
     """Returns bracketed trees as values with a word at each node: the number of the label at
-    inner nodes, and the number of the word at leaves. Both are numbered in the order of first
-    appearance."""
+    inner nodes, and the number of the word at leaves. Labels and words share one
+    numbering, in the order of first appearance."""
     words = {}
 
     def number(word):

@@ -138,8 +138,8 @@ def padding(x, size, before):
 
 
 class Model:
-    """Describes the parameters like residual_models.Model: `parameters` maps their names to names
-    of types, and shapes() returns the shapes of these types."""
+    """Describes the parameters in the same way as residual_models.Model. `parameters` maps their
+    names to names of types, and shapes() returns the shapes of these types."""
 
     def __init__(self, size=SIZE, counts=BLOCKS, width=WIDTH, classes=CLASSES):
         self.size, self.classes = size, classes

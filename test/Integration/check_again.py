@@ -48,7 +48,7 @@ CASES = {
         "strategy": [((LOOP[0], LOOP[1].split()[1]),
                       ["lockstep", "mask", "lazy", "replicate"]),
                      (("treelstm_cs", "sizes=H=16"), ["linearize", "none"])],
-        "tuning": [(LOOP, [])],  # a tuning file makes the same kinds of choices as order and level
+        "tuning": [(LOOP, [])],  # no test: makes the same kinds of choices as order and level
         "unroll": [(TREE, ["2"])],
     },
     "cpu-workers": {

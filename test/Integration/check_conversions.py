@@ -39,7 +39,7 @@ def convert(value, sign, width):
 
 
 def element(kind, value):
-    """Returns the bits of the type's number nearest to a value, and this number."""
+    """Returns the number of type `kind` that is nearest to `value`: its bits, and the number."""
     if kind == "f64":
         return struct.unpack("<q", struct.pack("<d", value))[0], value
     if kind == "f16" and abs(value) > 65504:
@@ -56,7 +56,7 @@ def element(kind, value):
 
 def program(kind):
     """Returns a program that converts a tensor, a scalar, constants, and a scalar that ends a
-    loop. The loop runs instances one by one or in vectors."""
+    loop. Instances run the loop one by one or in vectors."""
     bits = FLOATS[kind][1]
     lines, results = [], []
 

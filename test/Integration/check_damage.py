@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_damage.py LIBRARY: tests damaged objects. batch-run and the C API report an error
-for each. None runs, and none ends the process with a signal."""
+for each. No damaged object runs, and none ends the process with a signal."""
 
 import os
 import random

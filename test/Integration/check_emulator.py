@@ -131,7 +131,7 @@ found = checks.run("timed", lambda: batchtest.run_model(
 checks.expect("a kernel takes time", found and found["time_us"]["kernels"] > 0)
 
 # By default, all blocks together run a plan if the program of a small model is compiled for many
-# instances. If it is compiled for few, each block runs its own plan.
+# instances. If the program is compiled for few instances, each block runs its own plan.
 for instances, plans in ((64, 1), (1, 3)):
     program = checks.run("compile for %d" % instances, lambda: batchtest.compile_model(
         batchtest.model("treefc"), os.path.join(scratch, "auto.so"), 16,

@@ -29,7 +29,7 @@ BATCHES = (1, 10, 64)
 # Number of steps of an instance outside its loop, and in each round of the loop; None if the
 # number of rounds is static.
 STEPS = {"seq2seq": (1, 2), "lstm10": (2, 20), "attention": None}
-# Number of these steps that each member of a set runs separately.
+# Number of steps of a round that each member of a set runs separately.
 SINGLE_STEPS = {"lstm10": 10}
 CLUSTER = 8
 

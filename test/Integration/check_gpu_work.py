@@ -60,7 +60,7 @@ def forests(model):
 
 
 def predict(kernels, steps):
-    """Returns the predicted number of sums of each warp, and "place" of gpu_work.count()."""
+    """Returns the predicted number of sums of each warp, and entry "place" of gpu_work.count()."""
     sums = [0] * len(next(iter(kernels.values()))[0][steps[0][1]]["sums"])
     for kernel, tasks in steps:
         for counts, _ in gpu_work.stages_of(kernels[kernel], tasks, 2 * tasks):

@@ -155,8 +155,8 @@ for strategy in ("linearize", "lockstep", "mask"):
         reference.tolerances = {}
 
 
-# T steps fill a cache of S rows. At most the first step of an instance copies the cache. Neither
-# the contents of a row nor the copied bytes depend on T.
+# T steps fill a cache of S rows. At most the first step of an instance copies the cache, so the
+# number of copied bytes does not depend on T.
 CACHE = MODEL.replace("inserts.mlir", "cache.mlir")
 ROW_BYTES = 64 * 32 * 4
 

@@ -86,7 +86,7 @@ def check_fib():
         program, inputs, "--blocks=2", "--stack-depth=%d" % depth, batch=6,
         check=False)["memory_bytes"]["device"] for depth in (16, 1016))
     # Each lane has two stacks of numbers and a stack of return addresses, with entries of 8
-    # bytes. Reserved memory grows by more than the requested size.
+    # bytes. More memory may be reserved than the stacks need, so the check uses a range.
     checks.expect("memory of stacks on the device",
                   3 * 8 * 1000 * 6 <= many - few < 20 * 8 * 1000 * 6)
 
@@ -96,7 +96,8 @@ def check_fib():
           program, "--inputs=" + one, "--stack-depth=4")
     fails("too many steps", "instance 1: exceeded the limit of 40 blocks", program,
           "--inputs=" + one, "--max-steps=40")
-    # A lane that is not the first is stopped. It takes the next instance.
+    # The second instance exceeds the limit. Its lane, which is not the first, takes the next
+    # instance.
     more = batchtest.write_lines(os.path.join(scratch, "more.jsonl"),
                                  [{"n": n} for n in [2, 9] + 9 * [2]])
     fails("a stopped lane takes the next instance", "instance 1: exceeded the limit of 40 blocks", program,

@@ -297,7 +297,7 @@ def check_forks():
         if report:
             checks.expect("a shared node under a wait: once", report["tasks"] <= 80,
                           report["tasks"])
-        # A small number of concurrent branches changes only which tasks wait together.
+        # A limit on the number of concurrent branches changes only which tasks wait together.
         for options, chains in ((["--max-fibers=0"], nodes), (["--max-fibers=3"], None),
                                 (["--fiber-stack=256K"], heights)):
             what = "grow " + options[0]

@@ -35,7 +35,7 @@ def live_rows(ks, steps):
     for t in range(max(steps)):
         ended = sum(0 < n <= t for n in steps)
         going = [k for k, n in zip(ks, steps) if n > t]
-        # Before the first round, the rows are inputs.
+        # In the first round, instances read rows of inputs, which are not result rows.
         most = max(most, ended + len(going) * (2 if t else 1))
         for j in range(1, max(going) + 1):
             most = max(most, ended + sum(2 if k >= j else 1 for k in going))
@@ -152,7 +152,7 @@ def check_partial(program):
 
 def check_learning(name, program, inputs):
     """Checks that the note in a table has the actual number of batches for the training inputs in
-    mini-batches of 32, 16 and 8, and that no policy changes a bit."""
+    mini-batches of 32, 16 and 8, and that no policy changes a bit of the results."""
     table, out = path("table"), path("outputs")
     arguments = [program, "--params=random:1", "--inputs=" + inputs, "--limit=32"]
     done = subprocess.run([batchtest.tool("batch-run"), *arguments,

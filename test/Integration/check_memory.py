@@ -59,13 +59,13 @@ def inner_nodes(lines):
 
 
 def live_treefc():
-    """The states h of all inner nodes are outputs."""
+    """Returns the bytes of live results: the states h of all inner nodes, which are outputs."""
     return len(inner_nodes(BINARY)) * 256 * 4
 
 
 def live_mvrnn():
-    """The parent reads the matrix of a node, and the matrix of a root is an output. All vectors
-    are outputs. The logits of all nodes are computed last."""
+    """Returns the bytes of live results. The parent reads the matrix of a node, and the matrix of
+    a root is an output. All vectors are outputs. The logits of all nodes are computed last."""
     nodes = inner_nodes(BINARY)
     roots = sum(parent is None for _, parent in nodes)
     most, top = 0, max(height for height, _ in nodes)
@@ -80,7 +80,8 @@ def live_mvrnn():
 
 
 def live_dagrnn():
-    """A node's task reads the product of the node's word. The result of the task is an output."""
+    """Returns the bytes of live results. A node's task reads the product of the node's word. The
+    result of the task is an output."""
     levels, nodes = collections.Counter(), 0
     for dag in DAGS:
         depth = []

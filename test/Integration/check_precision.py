@@ -42,7 +42,7 @@ def read(file):
 
 
 def rounded(value, precision):
-    """Returns a float as the hardware reads it."""
+    """Returns a float rounded to `precision`, as the hardware reads it."""
     ulp = 1 << DROPPED[precision]
     (bits,) = struct.unpack("<I", struct.pack("<f", value))
     half = ulp // 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_programs.py: checks that hand-written uPrograms run plans like those of the
-compiler.
+"""check_programs.py: checks that hand-written uPrograms run plans as the compiler's
+programs do.
 
 Each replaces a model's executor, on the CPU with one to three workers, and on the
 emulator. The emulator reports races, and barriers that not all units reach. Results have

@@ -42,8 +42,8 @@ def make_ragged_instance():
 
 
 def make_instance():
-    # All elements of `ids` are row numbers of all tensors. The first two are also the positions
-    # where slices begin.
+    # Each element of `ids` is a valid row number in every tensor. The first two elements are
+    # also the positions where slices begin.
     order = list(range(COLUMNS))
     draw.shuffle(order)
     return {"x": matrix(9), "ids": [draw.randrange(7) for _ in range(4)],

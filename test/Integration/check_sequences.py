@@ -26,7 +26,8 @@ def compile_model(model, scratch, *options):
 def check_emulator(checks, model, inputs, scratch, seeds):
     runs = [(1, 0)] + [(2, seed) for seed in range(seeds)]
     # A stage that reads weights in shared memory begins with a barrier. That barrier would hide a
-    # missing barrier between the sums of two steps by teams of warps.
+    # missing barrier between two steps in which teams of warps compute sums. The last run therefore
+    # reads no weights in shared memory.
     for executor, *options in (("device",), ("cluster",), ("block",),
                                ("device", "--shared-memory=0")):
         program = checks.run(" ".join(["compile for executor", executor, *options]),

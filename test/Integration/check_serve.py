@@ -119,8 +119,8 @@ for model, vocabulary, good, bad in [
             checks.expect("%s: request %d is answered" % (model, number),
                           answers[number] == wanted[number])
 
-# The server ends an endless request and a request that is too long, and answers the other
-# requests. The loop does not end for 0, because doubling does not change it.
+# The server stops an endless request, rejects a request that is too long, and answers the other
+# requests. The loop does not end for x = 0, because doubling 0 gives 0.
 with open(path("doubling.mlir"), "w") as file:
     file.write(batchtest.DOUBLING)
 doubling = batchtest.compile_model(path("doubling.mlir"), path("doubling.so"), None,

@@ -41,7 +41,8 @@ def tree_file(model, count):
 
 
 def check_bytes(model, program, inputs, count):
-    """Checks that all runs, in which workers share each step, have the same outputs."""
+    """Checks that outputs do not depend on the mini-batch size or the number of threads when
+    workers share each step."""
     wanted = None
     for batch in (1, 7, count):
         for threads in THREADS:
@@ -58,8 +59,8 @@ def check_bytes(model, program, inputs, count):
 
 
 def check_barriers(model, program, inputs, each, kernels=None):
-    """Checks that on two threads each batch of one instance contains `each` barriers. If
-    `kernels` is given, it returns the number of batches that contain barriers."""
+    """Checks that on two threads, each batch of a single instance contains `each` barriers.
+    `kernels` maps a report to the number of batches that contain barriers (default: all)."""
     one, two = (checks.run("%s on %d threads" % (model, threads),
                            lambda: batchtest.run_model(
                                program, inputs, "--share-tasks=1", "--limit=1",
@@ -84,14 +85,15 @@ def check(model, size, each, kernels=None, options="", count=64):
         check_barriers(name, program, inputs, each, kernels)
 
 
-# The stage that computes the gates of children also sums them. The last of three stages waits for
-# the sum of the children's states.
+# The stage that computes the gates of the children also computes a sum over the children. Only the
+# last of the three stages waits: for the sum of the children's states.
 check("treelstm_cs", 64, 1, lambda one: one["batches"] - 1)
 check("treelstm_nary", 64, 0)
 check("mvrnn", 64, None)
 # An elementwise cell has no barrier, unrolled or not.
 check("treernn", 64, 0)
 check("treernn", 64, 0, options="unroll=2")
-# From the queries to the sum of values, heads do not depend on each other.
+# Heads do not depend on each other from the queries up to the sums of values, so workers do not
+# wait for each other there.
 check("attention", None, 1, lambda one: one["batches"] - 1, count=12)
 checks.exit()

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""check_small_bodies.py: tests instances of few elements that workers run separately, one
-by one or several in vectors. The results have the bits of the unbatched code and of lock step,
-for any number of instances and workers. Limits apply to each instance."""
+"""check_small_bodies.py: tests programs whose instances have few elements. Each worker runs its
+own instances, one by one or several in a vector. The results are bit-identical to those of the
+unbatched code and of lockstep, for any number of instances and workers. Limits apply to each
+instance."""
 
 import random
 
@@ -197,9 +198,9 @@ def real(low, high):
     return batchtest.narrow(generator.uniform(low, high))
 
 
-# For instances whose numbers have 64 bits: whether a single instance has tasks, and whether
-# many instances have tasks. Instances that fill less than a quarter of a vector run one by one.
-# If a vector has fewer than four elements, all instances run one by one.
+# Whether a run of a single instance has tasks, and whether a run of many instances has tasks, for
+# numbers of 64 bits. Only instances that run one by one have tasks. Instances run one by one if
+# they fill less than a quarter of a vector, or if a vector has fewer than four elements.
 WIDTH = int(batchtest.vector_options().split()[0].partition("=")[2]) // 64
 HAVE_TASKS = (WIDTH // 4 != 1, WIDTH < 4)
 

@@ -21,7 +21,7 @@ def main(arguments):
     source = batchtest.model(model)
 
     def outputs(name, path, sizes):
-        # The tests are for passes of Batch, not of LLVM.
+        # Use -O0, because this script tests the passes of Batch, not those of LLVM.
         program = batchtest.compile_model(
             path, os.path.join(scratch, name + ".so"), sizes, "-O0")
         out = os.path.join(scratch, name + ".safetensors")
@@ -30,7 +30,8 @@ def main(arguments):
         with open(out, "rb") as file:
             return file.read()
 
-    # Bits depend on the vector size, so the options have the values that batch-compile sets.
+    # The bits of the results depend on the vector size, so the passes get the options that
+    # batch-compile sets.
     vector_bits, registers = batchtest.vector_options().split()
     options = {"batch-specialize-sizes": "sizes=H=%d" % size,
                "uprog-stage-operators": vector_bits, "convert-operators-to-cpu": registers,

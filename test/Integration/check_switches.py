@@ -59,8 +59,9 @@ def check_model(model, inputs):
             continue
         checks.expect("%s %s --depths=flush: same bytes" % (model, switches),
                       found == wanted)
-        # The scheduler has no information about ghosts. The inspector cannot determine the phase
-        # of a value that kernels of several phases compute.
+        # With other switches, --depths=flush changes the number of batches. The scheduler has no
+        # information about ghosts. The inspector cannot determine the phase of a value that
+        # kernels of several phases compute.
         if "coarsen" not in switches and switches != "phases=false":
             checks.equal("%s %s --depths=flush: batches" % (model, switches),
                          late["batches"], report["batches"])

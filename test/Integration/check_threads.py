@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_threads.py: checks that models on two threads have the bits of unbatched code, while
-both threads inspect, schedule and run.
+"""check_threads.py: checks that models give the same bits on two threads as in unbatched code.
+Both threads inspect, schedule and run.
 
 The script is for a batch-run with ThreadSanitizer ($BATCH_RUN; scripts/check --long), so
 sizes are small. Posteriors are skipped if their data is missing.

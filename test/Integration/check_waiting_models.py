@@ -65,7 +65,7 @@ class Size:
         if model == "drnn":
             return self.tree_params(path)
         if model == "berxit":
-            return "random:2"  # small instances exit after different layers
+            return "random:2"  # with this seed, small instances exit after different layers
         if model not in batchtest.SPECULATIVE:
             return "random:1"
         speculative_models.write_params(model, path, self.layers(), self.head(),
@@ -86,8 +86,8 @@ class Size:
 
     def instance(self, model, generator, number):
         def sentence(least, most):
-            """Returns random words, beginning with the last word of the vocabulary: random
-            tables have only as many rows as inputs require."""
+            """Returns random words. The first one is the last word of the vocabulary, because
+            random tables have only as many rows as inputs require."""
             rest = [generator.randrange(self.words)
                     for _ in range(generator.randint(least, most) - 1)]
             return [self.words - 1] + rest if rest or least else rest

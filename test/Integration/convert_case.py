@@ -70,7 +70,8 @@ def bounded(tensor, bound):
 
 
 def convert(case, output):
-    """Writes the two files; returns (settings, inputs, expected)."""
+    """Writes inputs.jsonl and expected.safetensors to the folder `output`. Returns the settings of
+    the case, and the paths of the two files."""
     with open(os.path.join(case, "meta.json")) as file:
         meta = json.load(file)
     with open(os.path.join(case, "inputs.jsonl")) as file:

@@ -7,7 +7,7 @@ import re
 
 import batchtest
 
-# Special domains of a stage: its rows are the tasks, or it runs once
+# Special domains of a stage: one row per task, or a stage that runs once
 TASKS, ONCE = -1, -2
 
 
@@ -22,8 +22,8 @@ def run_opt(source, size, options):
 def count(source, size, rows, options):
     """Returns {kernel: its stages}. A stage maps each number of rows to {name: count}, and
     "domain" to the domain of the rows. `options` is text for --gpu-persistent. If there are few
-    blocks, the counts also have "sums", the sums of each warp, and "place": the first byte of
-    these sums, their end, and the number of bytes."""
+    blocks, the counts also have "sums", the number of sums of each warp, and "place": the first
+    byte of the sums, their end, and the number of bytes."""
     text = run_opt(source, size, "%s count-rows=%s" % (
         options, ",".join(map(str, sorted(rows)))))
     found = {}

@@ -97,8 +97,9 @@ func.func @main(%t: !tree {batch.name = "tree"}, %E: !table {batch.shared = "E"}
 }
 """
 
-# A vector shrinks. Each round multiplies it k more times, so that instances reach a wait
-# with chains of tasks of different lengths. No wait depends on the exponential after the loop.
+# A vector shrinks. Each round multiplies it 1 + k times, so instances with different k reach a
+# wait after chains of tasks of different lengths. No wait depends on the exponential after the
+# loop.
 ROUNDS = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})

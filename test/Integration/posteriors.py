@@ -189,8 +189,8 @@ def read_reference(model, folder):
             truth = json.load(file)
         means, errors, deviations = (truth["mean"], truth["mean_standard_error"],
                                      truth["sd"])
-        # The errors of deviations assume independent normal draws. The error of the mean implies
-        # the number of draws.
+        # For n independent normal draws, the error of the mean is sd / sqrt(n), and that of the
+        # deviation is about sd / sqrt(2 n).
         return Reference(["w[%d]" % i for i in range(len(means))], means, errors,
                          deviations, [e / math.sqrt(2) for e in errors])
     summary = read_json(folder, model, "reference_summary.json")
@@ -332,8 +332,8 @@ def test():
             result.append(chain)
         return result
 
-    # 38,400 draws. Each counts as 1/3 of an independent draw for the mean, and as 3/5 for the
-    # deviation
+    # Each of the 38,400 draws counts as 1/3 of an independent draw for the mean, and as 3/5 of one
+    # for the deviation.
     reference = Reference(["a", "b"], [5.0, -1.0], [1e-3, 1e-3], [2.0, 0.1],
                           [1e-3, 1e-4])
 

@@ -284,7 +284,7 @@ class Program:
             conditions.append(self.is_positive(self.g.choice(vectors)))
         pairs = [(x, y) for x, i in nodes for y, j in nodes if x < y and i == j]
         if pairs and conditions and self.g.random() < 0.3:
-            # A scalar selects a child, which is read again.
+            # A condition selects one of two children, and the selected child is read again.
             (x, y), chosen = self.g.choice(pairs), self.new()
             number = dict(nodes)[x]
             kind = "!rec.adt<@A%d>" % number
@@ -293,7 +293,7 @@ class Program:
                                                 kind, y, kind))
             vectors.append(self.call(number, chosen)[0])
         if not vectors:
-            vectors.append("%b")  # equal for all nodes, which makes a constant kernel
+            vectors.append("%b")  # equal for all nodes, so the kernel is constant
         for condition in conditions:
             vectors.append(self.conditional(condition, self.g.choice(vectors),
                                             self.g.choice(vectors)))
@@ -418,7 +418,7 @@ class Forest:
         def pick(adt):
             pool = made[adt]
             if not pool:
-                # The first variant has no field of an ADT, and its list may remain empty.
+                # Use the first variant: it has no ADT fields, and its lists may remain empty.
                 variant = self.adts[adt][0]
                 fields = [make_list(kind, number, []) if kind in LISTS
                           else self.scalar(kind)

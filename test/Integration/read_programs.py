@@ -305,7 +305,7 @@ class Program:
 
     def read(self, block):
         source = self.g.choice(block.sources)
-        # A ragged tensor does not leave the straight-line code that computes it.
+        # Compute a ragged tensor next to its read: it cannot leave the code that computes it.
         if source.ragged and self.g.random() < 0.3:
             source = self.compute_source(block, source)
         forms = [self.read_slice, self.read_slice, self.read_slice, self.read_element,

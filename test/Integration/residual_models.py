@@ -565,7 +565,7 @@ def text_of(name, model):
 def default(name):
     """Returns the model with the default sizes."""
     if name == "skipnet101":
-        import bottleneck_models  # this module imports residual_models
+        import bottleneck_models  # imported here, because it imports residual_models
         return bottleneck_models.Model()
     return Model(name, SIZE, BLOCKS[name])
 

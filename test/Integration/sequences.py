@@ -61,8 +61,8 @@ def pairs(count, data, generator, words=97):
 
 
 def lattices(count, data, generator):
-    """Returns pairs (characters, words). A word is (first, last, number), and both ends are
-    included."""
+    """Returns pairs (characters, words). A word is (first, last, number), where `last` is the
+    position of its last character."""
     known = lines_of(data, "gsdsimp_lattice/dev.lattice.jsonl", count)
     if known:
         return [(line["chars"], line["words"]) for line in known]

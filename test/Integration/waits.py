@@ -27,7 +27,8 @@ def nestedrnn_td(outputs, instance):
 def drnn(outputs, instance):
     """Control flow waits for each child, to decide whether it has children and whether another
     sibling follows. Its children and its later siblings wait concurrently. So the chain of waits
-    from the child on has one wait more than the longer of their two chains."""
+    that begins at a child is one wait longer than the longer of two chains: that of its children
+    and that of its later siblings."""
     counts = iter(outputs["%d.child_count" % instance][2][::-1])
 
     def kids():

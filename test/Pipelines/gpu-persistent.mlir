@@ -21,7 +21,7 @@
 // CHECK-NOT:     gpu.func
 // CHECK-NOT:     uprog.program
 
-// Both options reach their passes.
+// The options executor and block-size reach their passes.
 // BLOCK:       threads in (%c64,
 // BLOCK:       known_block_size = array<i32: 64, 1, 1>
 // BLOCK-NOT:   @device_barrier

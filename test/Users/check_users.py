@@ -66,7 +66,7 @@ def check_tree():
     code, output = run(sys.executable, "fail_hint.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_hint", code == 0 and "nothing to batch" not in output, output)
-    # In this program, control flow reads only inputs.
+    # In this program, control flow reads only inputs, so it does not wait.
     code, output = run(sys.executable, "fail_control_reads.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_control_reads", code == 0 and "waited" not in output and

@@ -1,4 +1,4 @@
-// Ackermann's function by two functions that call each other. Some arguments of
+// Ackermann's function, computed by two functions that call each other. Some arguments of
 // calls are calls themselves.
 //
 //   even(m, n) = m == 0 ? n + 1 : n == 0 ? odd(m - 1, 1) : odd(m - 1, even(m, n - 1))

@@ -30,7 +30,7 @@ module attributes {batch.sizes = {D = 64 : index, HEADS = 12 : index,
     return %next : !cache
   }
 
-  // Writes x to row i of the rows.
+  // Writes x to row i of %rows.
   func.func private @put_row(%rows: !rows, %x: !row, %i: index) -> !rows {
     %next = tensor.insert_slice %x into %rows[%i, 0, 0] [1, 12, 64] [1, 1, 1]
         : !row into !rows

@@ -1,5 +1,5 @@
-// Ten layers of LSTM over a sentence, from zeros. Each layer reads the states of the
-// layer below it. A kernel computes all layers of a word.
+// Ten LSTM layers over a sentence, which start with states of zeros. Each layer reads the
+// states of the layer below it. A kernel computes all layers of a word.
 //
 //   for w in tokens: x = E[w], for l in 0 to 9: (h_l, c_l) = lstm_l(x, h_l, c_l), x = h_l
 //   lstm : i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)

@@ -1,7 +1,7 @@
 // LSTM-NMT: translation by two recurrent networks. The decoder reads the reference, and
 // starts with the last state of the encoder.
 //
-//   x(w)    = tanh(W_in E[w] + b_in), for encoder and decoder each
+//   x(w)    = tanh(W_in E[w] + b_in), with separate parameters for encoder and decoder
 //   encoder : for w in src: (h, c) = lstm(x(w), h, c), from (h0, c0)
 //   decoder : for w in tgt: (h, c) = lstm(x(w), h, c), logits = W_out h + b_out,
 //             nll = log(sum(exp(logits))) - logits[w]

@@ -4,7 +4,7 @@
 // or after `limit` words. The translation is the best sentence that has ended, or the best
 // of all if none has ended.
 //
-//   x(w)    = tanh(W_in E[w] + b_in), for encoder and decoder each
+//   x(w)    = tanh(W_in E[w] + b_in), with separate parameters for encoder and decoder
 //   encoder : for w in src: (h, c) = lstm(x(w), h, c), from (h0, c0)
 //   decoder : for each beam: (h, c) = lstm(x(w), h, c), and for all words v
 //             score(v) = score + log softmax(W_out h + b_out)[v]
@@ -227,7 +227,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %numbers : !best_words
   }
 
-  // The score that follows %last in descending order, its number, beam and word.
+  // The score that follows %last in descending order, with its number, beam and word.
   // Equal scores are ordered by their numbers.
   func.func private @next_beam(%scores: !all_best, %numbers: !all_words,
                                %words: !all_words, %last: !scalar, %last_number: !number)

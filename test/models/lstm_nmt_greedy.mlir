@@ -2,7 +2,7 @@
 // last state of the encoder. Each step reads the most likely word of the step before,
 // until this word is the end or `limit` words are written.
 //
-//   x(w)    = tanh(W_in E[w] + b_in), for encoder and decoder each
+//   x(w)    = tanh(W_in E[w] + b_in), with separate parameters for encoder and decoder
 //   encoder : for w in src: (h, c) = lstm(x(w), h, c), from (h0, c0)
 //   decoder : w = 1; repeat (h, c) = lstm(x(w), h, c), w = argmax(W_out h + b_out)
 //             until w == 0 or `limit` words are written

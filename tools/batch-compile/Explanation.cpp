@@ -49,7 +49,7 @@ Explanation::Explanation(MLIRContext &context, const llvm::SourceMgr &sources)
   // A kind without a filter is off, even if there is a filter for all kinds.
   remark::RemarkCategories all;
   all.passed = all.missed = all.analysis = all.failed = ".*";
-  // This fails only if the streamer fails.
+  // Ignore the result: the call fails only if the streamer fails.
   (void)remark::enableOptimizationRemarks(
       context, std::make_unique<Collector>(remarks),
       std::make_unique<remark::RemarkEmittingPolicyAll>(), all);

@@ -29,8 +29,8 @@ public:
   ~Explanation();
 
   void print(llvm::raw_ostream &os, llvm::StringRef model) const;
-  /// Prints the same information as a JSON array, with one element per remark,
-  /// for other programs.
+  /// Prints the information of print() as a JSON array for other programs, with
+  /// one element per remark.
   void printJson(llvm::raw_ostream &os) const;
 
 private:

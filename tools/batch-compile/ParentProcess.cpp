@@ -17,7 +17,7 @@
 
 void mlir::batch::exitWithProcess(int process) {
   auto exit = [] {
-    // The LLVM handler of this signal removes files.
+    // The LLVM handler of this signal removes files that are being written.
     ::kill(::getpid(), SIGTERM);
     ::usleep(100000);
     ::_exit(1); // the signal may be ignored

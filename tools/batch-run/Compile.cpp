@@ -54,7 +54,7 @@ static void endOnSignal(int signal) {
   if (pid_t process = compilerProcess)
     ::kill(process, SIGTERM);
   removePartialFiles();
-  // Let the shell see the signal.
+  // End by the signal itself, so that the shell can see it.
   std::signal(signal, SIG_DFL);
   ::raise(signal);
 }

@@ -297,7 +297,7 @@ void Driver::measureMemory() {
   report.memory = session.memory();
   for (auto &forest : inputs.batches) {
     report.inputBytes += forest->inputBytes();
-    // The inspector adds nodes and lists to a forest.
+    // Nodes and lists that the inspector has added to a forest are records.
     report.memory.records += forest->bytes() - forest->inputBytes();
   }
 }

@@ -107,7 +107,7 @@ static LanePaths recordPaths(const Options &options,
   LockstepOptions &lanes = single.lockstep;
   lanes.lanes = 1;
   lanes.recordPath = true;
-  // The beginning of a longer or endless instance is enough.
+  // For longer or endless instances, the beginning of the path is enough.
   constexpr int64_t longestPath = 1 << 16;
   lanes.maxSteps = std::min(lanes.maxSteps, longestPath);
   lanes.partialResults = true;

@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
   errno = 0;
   if (std::fflush(stdout) == 0 && !std::ferror(stdout))
     return code;
-  // If an earlier flush failed, its reason is lost.
+  // The reason is unknown if an earlier flush failed.
   std::fprintf(stderr,
                "batch-run: error: cannot write to standard output%s%s\n",
                errno ? ": " : "", errno ? std::strerror(errno) : "");

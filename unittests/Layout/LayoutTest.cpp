@@ -341,7 +341,7 @@ LaunchesAndBytes leastCost(const StaticBlock &block, bool allReady,
   OperatorBatches sequence;
   forEachSequence(
       block, allReady, sequence, 0, [&](const OperatorBatches &batches) {
-        // The copies of a layout only increase the cost.
+        // No layout can help, because its copies only increase the cost.
         if (static_cast<int64_t>(batches.size()) > least.first)
           return;
         Layout layout = findLayout(layoutProblem(block, batches, sharedReads));

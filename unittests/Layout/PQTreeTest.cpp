@@ -202,8 +202,8 @@ struct Family {
   }
 };
 
-/// Extends copies of `family` by each combination of at most `depth` sets. The
-/// sets are those from `next` on, and `family` fits.
+/// Extends copies of `family`, whose sets fit, by each combination of at most
+/// `depth` sets. Uses only sets whose bit masks are at least `next`.
 void extend(const Family &family, uint32_t next, int depth, int64_t &families) {
   for (uint32_t set = next; set < uint32_t(1) << family.orders.n; ++set) {
     if (__builtin_popcount(set) < 2)

@@ -189,7 +189,7 @@ TEST_F(ABITest, usesTheEmulator) {
 
   auto checkCall = [&](EmulatorFunction function, int64_t offset,
                        size_t arguments, bool hasResult) {
-    // The first argument is the thread, and the last one is the location.
+    // call() adds the first argument (the thread) and the last (the location).
     emulator.call(function, SmallVector<Value>(arguments - 2, base));
     auto call = cast<LLVM::CallOp>(op->getPrevNode());
     Value callee = addressOf(call.getOperand(0));

@@ -1,4 +1,4 @@
-// A sequential GRU with the formulas of torch.nn.GRU: the counterpart of cuDNN's.
+// A sequential GRU with the formulas of torch.nn.GRU: the counterpart of the GRU of cuDNN.
 //
 //   r, z = sigmoid(W_* x + U_* h + b_*)
 //   n = tanh(W_n x + b_n + r * (U_n h + d_n))

@@ -1,4 +1,4 @@
-// A sequential LSTM with the formulas of torch.nn.LSTM: the counterpart of cuDNN's.
+// A sequential LSTM with the formulas of torch.nn.LSTM: the counterpart of the LSTM of cuDNN.
 //
 //   i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
 //   c' = f * c + i * g, h' = o * tanh(c'), x = E[word]

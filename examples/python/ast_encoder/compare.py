@@ -121,8 +121,8 @@ def differs_from_torch(options, trees, wanted):
 
 
 def computed_nodes(encode, forest, network):
-    """Returns the number of nodes that are computed. Each kernel has at least one task per
-    node."""
+    """Returns the number of computed nodes. Each kernel has at least one task per node, so this is
+    the smallest number of tasks."""
     return min(block["tasks"] for block in encode.explain(forest, network).blocks)
 
 

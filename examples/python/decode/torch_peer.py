@@ -8,7 +8,7 @@ from decode import HEAD
 
 
 class Full(transformers.StoppingCriteria):
-    """Ends a row when it has `most` tokens, not counting padding."""
+    """Stops generating a row when it has `most` tokens, not counting padding."""
 
     def __init__(self, padding, most):
         self.lengths = most + padding

@@ -68,7 +68,7 @@ def read(file):
         data = input.read()
     found = {}
     for name, entry in header.items():
-        # Masks are not weights.
+        # Files of GPT-2 also contain masks, which are not weights.
         if name == "__metadata__" or name.endswith((".attn.bias", ".attn.masked_bias")):
             continue
         if entry["dtype"] not in TYPES:

@@ -43,8 +43,8 @@ def draw(file, count):
 
 
 def original(wheel, folder):
-    """Imports g2p_en's own code for its network. Omits the imports for whole sentences (NLTK and
-    its data)."""
+    """Imports g2p_en's own code for its network. Mocks the modules that only whole sentences need,
+    such as NLTK."""
     with zipfile.ZipFile(wheel) as files:
         files.extractall(folder)
     absent = "nltk", "nltk.corpus", "nltk.tokenize", "inflect"

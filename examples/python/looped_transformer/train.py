@@ -96,8 +96,8 @@ def train(steps, puzzles, show):
         w, moments, known = learn(w, moments, float(count), rate, h, now[0], now[1] - 1)
         h, says, right = map(numpy.array, known)
         loops += 1
-        # Some puzzles continue after the network would stop, so that the network can change
-        # its prediction.
+        # Some puzzles continue although the network would stop, so that it can change its
+        # prediction.
         ends = (says > 0) & (generator.random(AT_ONCE) < 0.9) | (loops == solver.MOST)
         ended = numpy.flatnonzero(ends)
         solved += right[ended].tolist()

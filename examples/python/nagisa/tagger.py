@@ -57,7 +57,7 @@ class Path:
 
 @batch.adt
 class Ends:
-    """Flags: whether a word ends at each letter."""
+    """For each letter: whether a word ends at it."""
     class End:
         pass
 
@@ -109,7 +109,7 @@ def read(text: Text, w, before):
             scores += w["tag_w"] @ jnp.concatenate([before[0], after[0]]) + w["tag_b"]
             scores = w["follows"] + scores[:, None]
             best = scores.max(0)
-            # Only differences between scores matter.
+            # Only differences between scores matter, so the largest score becomes 0.
             return (best - best.max(), scores.argmax(0).astype(jnp.int32), after,
                     Path.Letter(next, path))
 
@@ -127,8 +127,8 @@ def segment(path: Path, tag):
 
 
 def vector(w, word, letter, entries):
-    """Returns three vectors of the word that ends with this letter: its meaning, its spelling and
-    its kinds."""
+    """Returns the vectors of the word that ends with this letter, concatenated: its meaning, its
+    spelling and its kinds."""
     forth, length, is_alnum = word
     back = lstm(w, "spelling_back", w["letter"][letter], zeros(SPELLING))
     entry = entries[jnp.minimum(length, dictionary.LONGEST)]

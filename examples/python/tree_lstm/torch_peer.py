@@ -91,7 +91,8 @@ class Plan:
         levels, self.words, nodes = [[]], [], []
 
         def visit(tree):
-            """Returns the height of a tree, and the position of its root in its level."""
+            """Returns the height of a tree, and the position of its root among the nodes of this
+            height."""
             if isinstance(tree, Tree.Leaf):
                 height, kids = 0, None
                 self.words.append(tree.word)

@@ -27,7 +27,8 @@ struct TensorControl {
   Operation *op = nullptr;
   Reason reason = Unstructured;
 
-  /// Returns the reason as a predicate with subject `op`: "waits for a tensor".
+  /// Returns the reason as a verb phrase with subject `op`, such as "waits for
+  /// a tensor".
   StringRef getDescription() const;
 };
 

@@ -57,8 +57,8 @@ public:
   }
   /// Returns the index of the last layer plus one.
   unsigned getNumLayers() const { return numLayers; }
-  /// Sums the bytes of parameters read by each product in layers 2, 4, … The
-  /// products must not be outlined yet.
+  /// Returns the sum, over all products in layers 2, 4, …, of the bytes of
+  /// parameters that the product reads. Products must not be outlined yet.
   int64_t countParameterBytes(const Sharedness &sharedness) const;
 
 private:

@@ -75,11 +75,11 @@ LayoutProblem layoutProblem(const StaticBlock &block,
 
 /// Finds the batches that need the fewest launches, including those of gather
 /// copies. Among such batches, finds those that copy the fewest bytes. A batch
-/// contains all ready operators of a kind, or a subset. In a subset, the first
-/// operands of the operators are different variables, as are their second
-/// operands, and so on. If shared reads are free, a batch may also consist of
-/// all ready operators of a kind that share a variable at one position, for
-/// example as their first operand.
+/// contains all ready operators of a kind, or a subset of these operators. In a
+/// subset, the first operands of the operators are different variables, as are
+/// their second operands, and so on. If shared reads are free, a batch may also
+/// consist of all ready operators of a kind that share a variable at one
+/// position, for example as their first operand.
 Batching findBatching(const StaticBlock &block,
                       const BatchingOptions &options = {});
 

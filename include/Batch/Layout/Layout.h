@@ -82,8 +82,8 @@ struct Layout {
 std::string checkProblem(const LayoutProblem &problem);
 
 /// Finds an order, if one exists, that needs no copies except those that every
-/// layout needs. The result is exact, and the time is nearly linear in the size
-/// of all accesses.
+/// layout needs. The search is exact, and its time is nearly linear in the
+/// total size of the accesses.
 std::optional<Layout> findLayoutWithoutConflicts(const LayoutProblem &problem);
 
 /// Returns the result of findLayoutWithoutConflicts() if there is one.

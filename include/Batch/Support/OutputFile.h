@@ -13,8 +13,8 @@
 
 namespace mlir::batch {
 
-/// Writes the file `path`. The compiler writes all of its files with this
-/// function.
+/// Writes `bytes` to the file `path`. The compiler writes all of its files with
+/// this function.
 ///
 /// A regular or new file is written atomically: to a temporary file in the same
 /// directory, which is then renamed. A symbolic link remains, and its target is

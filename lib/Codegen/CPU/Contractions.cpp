@@ -35,8 +35,8 @@ bool StageEmitter::emitStart(const Reduction &reduction, Value firstRow,
   return true;
 }
 
-/// Calls the register-tile function once per piece of the reduction, with the
-/// addresses at which the piece begins in both operands.
+/// For each piece of the reduction, emits a call of the register-tile function
+/// with the addresses at which the piece begins in the two operands.
 void StageEmitter::emitInPlace(const Reduction &reduction, Value firstRow,
                                Value rows, Value panels, Value firstColumn,
                                bool accumulate) {
@@ -131,8 +131,8 @@ Value StageEmitter::copiedPanel(const Reduction &reduction) {
   return b.offset(arguments.work, b.constant(copyOffsets[&reduction]));
 }
 
-/// Returns the columns of the square matrix with rows `rows`. Each round
-/// exchanges blocks of 1, 2, 4, ... elements next to the diagonal.
+/// Returns the columns of the square matrix with rows `rows`. Successive rounds
+/// exchange blocks of 1, 2, 4, ... elements next to the diagonal.
 static SmallVector<Value> transpose(CodeBuilder &b, ArrayRef<Value> rows) {
   SmallVector<Value> matrix(rows);
   int64_t size = rows.size();

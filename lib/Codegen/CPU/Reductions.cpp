@@ -183,7 +183,7 @@ void StageEmitter::emitReduction(const Reduction &reduction, Value firstRow,
         reduceColumns(reduction, group, firstColumn, column, 1, true);
       });
     };
-    // Rows that end at different positions are reduced one by one.
+    // If rows may end at different positions, reduce them one by one.
     Value groups = b.constant(0);
     if (!ReductionLoops(reduction).isLimited()) {
       groups =

@@ -74,8 +74,8 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
   int64_t taskWork = sharing.taskFlops + kFlopsPerRowByte * sharing.taskBytes;
   sharing.shareTasks =
       llvm::divideCeil(kSharedFlops * waits, std::max<int64_t>(taskWork, 1));
-  // Parameters that are not cached would be read again for every group of
-  // tasks.
+  // Group tasks only if parameters are cached: otherwise, every group of tasks
+  // would read the parameters again.
   if (areCached && stages > 1)
     sharing.stageRows =
         std::max<int64_t>(tile, (kCachedBytes - sharing.weightBytes) /

@@ -24,8 +24,8 @@ struct Sharing {
   /// A worker runs all stages on this many tasks before it takes more tasks, so
   /// their data stays in its cache. 0 means all tasks.
   int64_t stageRows;
-  /// A launch with fewer tasks than this is not worth a barrier of workers. A
-  /// single worker runs it, unless other tasks run at the same time.
+  /// A launch with fewer tasks than this does not justify a barrier of workers.
+  /// A single worker runs it, unless other tasks run at the same time.
   int64_t shareTasks;
 
   // Quantities that determine the choice.

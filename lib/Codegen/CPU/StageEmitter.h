@@ -54,7 +54,7 @@ private:
     int64_t depth;
     int64_t offset; ///< bytes from the start of a packed row
     Type element;
-    const Reduction *reader; ///< one of the reductions that read it
+    const Reduction *reader; ///< one of the reductions that read the pack
     bool grouped;            ///< elements differ from matrix to matrix
   };
 
@@ -68,7 +68,7 @@ private:
   /// Columns of a tile, and the panels that contain them.
   struct Columns {
     Value first, last, panel, panels;
-    bool vector; ///< computed in vectors
+    bool vector; ///< the columns are computed in vectors
   };
 
   void planScratch(const Stage &stage);
@@ -95,8 +95,8 @@ private:
   Value packedRow(const Pack &pack, Value row);
   void emitColumns(const Stage &stage, Value blockRow, Value blockRows);
   /// Emits the tiles of panels [first, last) of a matrix. The next panel is
-  /// `after`, numbered across all matrices. Earlier matrices have `before`
-  /// panels.
+  /// `after`, numbered across all matrices. `before` is the number of panels of
+  /// all earlier matrices.
   void emitPanelTiles(const Stage &stage, Value blockRow, Value blockRows,
                       Value first, Value last, Value before, Value after);
   /// Copies panel `panel` of B, for the task to which `row` belongs.
@@ -159,7 +159,8 @@ private:
   int64_t packsOffset = 0, packedRowBytes = 0;
   DenseMap<const Reduction *, size_t> packOf;
   struct ColumnPack {
-    /// Maps row, inner dimensions, steps and line to operand indices.
+    /// Maps the row, the inner dimensions, the reduction dimensions and the
+    /// line to operand indices.
     AffineMap map;
     int64_t offset; ///< bytes from the start of the worker's scratch
   };

@@ -91,8 +91,8 @@ func::FuncOp TileFunctions::getTile(const TileShape &shape, int64_t rows,
           int64_t place = v % shape.vectors * lanes * bytes;
           pointer = b.offset(pointer, b.constant(place));
           Value columns = b.load(vector, pointer, bytes);
-          // Panels come from the second-level cache or beyond, at a rate that
-          // the hardware prefetcher alone cannot sustain.
+          // Prefetch panels that come from the second-level cache or beyond:
+          // the hardware prefetcher alone cannot sustain the required rate.
           if (shape.streamed && place % kLineBytes == 0)
             LLVM::Prefetch::create(
                 b, b.offset(pointer, b.constant(kPrefetchBytes)), /*rw=*/0,

@@ -15,7 +15,7 @@
 
 namespace mlir::uprog {
 
-/// Register tiles that the target's vector registers allow.
+/// Sizes of the register tiles for which the target has enough registers.
 struct RegisterTiles {
   explicit RegisterTiles(int64_t registers);
 

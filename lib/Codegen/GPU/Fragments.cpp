@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::uprog;
 using batch::Precision;
 
-/// Number of lanes that multiply the same rows.
+/// Number of lanes of a group, which load the same rows and the same column.
 static constexpr int64_t kGroup = 4;
 
 Type uprog::getFactorType(CodeBuilder &b, const FactorFormat &format) {

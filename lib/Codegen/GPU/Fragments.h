@@ -27,7 +27,7 @@ Value roundFactors(CodeBuilder &b, const FactorFormat &format, Value elements);
 void unroll(Operation *loop, int64_t times);
 
 /// Products of a warp's tile of 16 rows by 8 columns on tensor cores. Lanes are
-/// in groups of four. All lanes of a group multiply the same two rows by the
+/// in groups of four. All lanes of a group load from the same two rows and the
 /// same column. In each iteration, each lane loads 16 bytes of each of its rows
 /// and of its column; the vectors of a group are adjacent along k. An
 /// instruction uses the elements of rows and columns in the same order. The
@@ -36,8 +36,8 @@ class Fragments {
 public:
   Fragments(CodeBuilder &b, WordMath &m, Value lane);
 
-  /// Returns row `number` (0 or 1) of this lane; getColumn() returns the lane's
-  /// column.
+  /// Returns the row that this lane loads as row `number` (0 or 1); getColumn()
+  /// returns the column that it loads.
   Value getRow(int64_t number);
   Value getColumn() { return group; }
   /// Returns the number of this lane within its group.

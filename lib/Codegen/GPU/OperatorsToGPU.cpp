@@ -33,7 +33,7 @@ using namespace mlir::uprog;
 /// NVVM dialect.
 static constexpr unsigned kGlobalMemory = 1;
 
-/// Returns true if the kernel only runs steps of plans. In any other kernel,
+/// Returns true if the kernel runs only steps of plans. In any other kernel,
 /// control flow keeps values in registers across stages.
 static bool runsOnlyPlans(ModuleOp module) {
   WalkResult others = module.walk([](Operation *op) {
@@ -163,7 +163,7 @@ struct ConvertOperatorsToGPUPass
     auto device =
         SymbolTable(module).lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
     std::vector<std::unique_ptr<StagePlan>> plans;
-    // A block's share of the columns depends on the level.
+    // Find the level first: a block's share of the columns depends on it.
     std::optional<Level> level = findSharingLevel();
     WarpEmitter::Blocks warps{blockSize / WarpEmitter::kLanes, precision,
                               level && runsOnlyPlans(module)};

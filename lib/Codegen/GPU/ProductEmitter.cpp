@@ -174,8 +174,8 @@ ProductEmitter::Spot ProductEmitter::spotAt(const PieceGroup &group,
 }
 
 /// Returns the address of a factor in global memory if the factor is stored
-/// there unchanged and may be copied asynchronously, and null otherwise. In the
-/// first case, cleanup passes remove the factor's unused load.
+/// there unchanged and may be copied asynchronously, and null otherwise. If the
+/// factor is copied, cleanup passes remove its unused load.
 Value ProductEmitter::addressOf(Value factor, int64_t bytes) {
   auto load = factor.getDefiningOp<LLVM::LoadOp>();
   if (!load || bytes > FactorFormat::kVectorBytes ||
@@ -286,8 +286,8 @@ void ProductEmitter::findRows(const ProductPlan::Round &round, const Rows &rows,
 void ProductEmitter::copyFoundRows() {
   if (!found)
     return;
-  // Hide the thread's number, so that only the addresses that were found stay
-  // in registers up to this point.
+  // Hide the thread's number from optimizers, so that only the addresses that
+  // were found stay in registers up to this point.
   Value first = m.narrow(batch::makeOpaque(b, b.getLoc(), m.widen(thread)));
   b.when(found->mine, [&] {
     Value total = m.mul(found->rows.count, found->group.perRow());
@@ -424,7 +424,7 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
         operands.areResident = false;
         operands.whole = aligned;
         operands.stride = pickOne(globalStride);
-        // Parameters may have more than 2^32 bytes.
+        // Compute in 64 bits: parameters may have more than 2^32 bytes.
         Value place = b.mul(m.widen(column), m.widen(operands.stride));
         place = b.add(place, pick(m, number, globalAt));
         operands.parameters = b.offset(pick(m, number, packings), place);

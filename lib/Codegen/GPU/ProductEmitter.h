@@ -59,9 +59,9 @@ public:
 
   /// Sets the thread, the warp and the lane for the code that is emitted next.
   void begin(Value thread, Value warp, Value lane);
-  /// Computes the addresses of the rows of `rows` that are copied first. The
-  /// stage has `quads` quads of rows. The plan specifies the addresses, so
-  /// this code may run before other steps have written the rows.
+  /// Computes the addresses of those of `rows` that are copied first. The stage
+  /// has `quads` quads of rows. The plan specifies the addresses, so this code
+  /// may run before other steps have written the rows.
   void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads);
   /// Copies the rows whose addresses findRows() has computed.
   void copyFoundRows();
@@ -109,7 +109,7 @@ private:
   /// Pieces of the same extent, which threads load in one loop.
   struct PieceGroup {
     SmallVector<Piece, 2> pieces;
-    int64_t copies; ///< copies of each piece that a thread makes at once
+    int64_t copies; ///< number of spots that a thread copies at once
 
     int64_t perRow() const { return pieces.front().perRow(); }
   };

@@ -66,8 +66,8 @@ static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
                       getAffineConstantExpr(k, map.getContext()));
     return cast<AffineConstantExpr>(value).getValue() < condition.limit;
   };
-  // The indices of a concatenated operand are the indices of the result minus a
-  // constant.
+  // Check only the first and the last k: the index into a concatenated operand
+  // is the index into the result minus a constant.
   if (!index.isPureAffine() || at(0) != at(depth - 1))
     return std::nullopt;
   return at(0) == condition.below;

@@ -41,8 +41,8 @@ struct FactorFormat {
   int64_t tileRows() const { return usesTensorCores() ? 16 : 4; }
   int64_t padded(int64_t depth) const;
   /// Returns the maximum extent of k in a share. Lanes exchange sums at the end
-  /// of each share, except on tensor cores. On tensor cores, each step waits
-  /// for the sums of the previous step, and tiles are larger and fewer.
+  /// of each share, except on tensor cores. There, shares are shorter: a step
+  /// waits for the sums of the previous step, and tiles are larger and fewer.
   int64_t share() const { return usesTensorCores() ? 256 : 512; }
   /// Returns the distance in bytes from a row or column of `depth` factors to
   /// the next. With this distance, factors that are read at once by the lanes

@@ -56,7 +56,7 @@ public:
   /// Adds the parameters by which an operator multiplies.
   void add(const StagePlan &plan);
   /// Decides which of the added parameters reside in `capacity` bytes of shared
-  /// memory. Returns the number of bytes that they take.
+  /// memory. Returns the size in bytes of the resident parameters.
   int64_t place(int64_t capacity);
   /// Emits remarks about the decision, for one operator or for all. `reason`
   /// explains why an operator that was not added has no resident parameters.
@@ -85,7 +85,7 @@ public:
   /// If any parameters are resident, creates the function f(packings, unit,
   /// units) that copies them to the dynamic shared memory. All `threads`
   /// threads of a block call it at the beginning of a launch. `unit` is one of
-  /// `units` blocks at `level`, which the attribute kLevelAttr stores.
+  /// `units` blocks at `level`. The function's attribute kLevelAttr is `level`.
   void emitLoad(gpu::GPUModuleOp module, ModuleTables &tables, CodeBuilder &b,
                 int64_t threads, Level level) const;
 

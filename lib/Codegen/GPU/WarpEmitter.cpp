@@ -321,7 +321,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
       emitElements(place, tile, element);
     });
   }
-  // The next tiles reuse the memory of sums.
+  // Wait before the next tiles reuse the memory of sums.
   Value nextRow = m.add(firstRow, m.mul(tiles.rows, tileRows));
   Value nextTurn = m.add(firstTurn, tiles.across);
   Value more = arith::OrIOp::create(b, m.less(nextRow, rows.count),

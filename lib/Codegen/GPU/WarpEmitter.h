@@ -23,10 +23,10 @@ namespace mlir::uprog {
 ///       a lane per element: adds shares, computes everything else
 ///
 /// See ProductPlan and WorkShare. A stage without products runs only the last
-/// line. Its tiles have as many elements as a warp has lanes, or fewer if each
-/// element has several lanes (LaneReductions). The same blocks read the
-/// parameters of a tile of columns at every step, from shared memory if they
-/// are resident.
+/// of these lines. Its tiles have as many elements as a warp has lanes, or
+/// fewer if each element has several lanes (LaneReductions). The same blocks
+/// read the parameters of a tile of columns at every step, from shared memory
+/// if the parameters are resident.
 class WarpEmitter {
 public:
   static constexpr int64_t kLanes = ProductEmitter::kLanes;

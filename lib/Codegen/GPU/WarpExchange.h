@@ -12,9 +12,9 @@
 
 namespace mlir::uprog {
 
-/// Returns the `value` of the lane whose number is the number of this lane XOR
-/// `distance`, an i32. A value has up to 64 bits. Warps exchange 32 bits at a
-/// time. All lanes of a warp must run this code.
+/// Returns the `value` of lane n XOR `distance` (an i32), where n is the number
+/// of this lane. A value has up to 64 bits. Warps exchange 32 bits at a time.
+/// All lanes of a warp must run this code.
 Value exchange(CodeBuilder &b, Value value, Value distance);
 
 } // namespace mlir::uprog

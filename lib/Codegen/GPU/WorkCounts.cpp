@@ -56,8 +56,8 @@ ItemWork::ItemWork(const FactorFormat &format, int64_t rows, int64_t columns,
 // The code of a stage
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of dependent instructions of an op. The numbers for
-/// expansions of `math` are approximate.
+/// Returns the length of the chain of dependent instructions that implement an
+/// op. The lengths for expansions of `math` are approximate.
 static int64_t getLatency(Operation *op) {
   if (isa<math::FmaOp>(op))
     return 1;

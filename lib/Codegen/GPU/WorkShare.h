@@ -62,8 +62,8 @@ struct ColumnShare {
   }
 
   Number tiles, across;
-  Number share = Number(); ///< number of the block among the blocks with its
-                           ///< columns
+  Number share = Number(); ///< number of the block among the blocks that
+                           ///< compute the same columns
   Number first = Number();
   Number count = Number();  ///< number of the block's tiles
   Number shares = Number(); ///< number of blocks with these columns
@@ -113,8 +113,8 @@ struct SliceShare {
 
   Number shift; ///< a tile is divided among 2^shift blocks
   Number own;   ///< number of the block among these blocks
-  Number left;  ///< a block has 2^left slices of the tile, or 0 if tiles remain
-                ///< whole
+  Number left;  ///< a block has 2^left slices of the tile; `left` is 0 if
+                ///< tiles remain whole
   Number first; ///< first of these slices
   Number share; ///< number of the block among the blocks that divide the rows
   Number shares;
@@ -127,9 +127,9 @@ struct RowShare {
   using Number = typename Math::Number;
   static constexpr int64_t kQuad = 4;
 
-  /// Takes the rows of quads `first`, first + shares, ..., at most `most`
-  /// quads, of a stage with `rows` rows. `count` is meaningless if the stage
-  /// has no quad `first`.
+  /// Selects the rows of at most `most` quads, `first`, first + shares, ...,
+  /// from a stage with `rows` rows. `count` is meaningless if the stage has no
+  /// quad `first`.
   RowShare(Math &m, Number first, Number shares, int64_t most, Number rows)
       : first(first), shares(shares) {
     Number one = m.constant(1), quad = m.constant(kQuad);

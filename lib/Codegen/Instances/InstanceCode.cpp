@@ -87,8 +87,8 @@ InstanceUnit batch::makeClusterUnit(OpBuilder &builder, Location loc,
   return member;
 }
 
-/// Returns true if the code represents a value of this type by the i64 of its
-/// cell.
+/// Returns true if the code represents a value of this type as the i64 that its
+/// cell stores.
 static bool isCell(Type type) {
   return isa<uprog::RowType, rec::ListType, rec::AdtType>(type);
 }
@@ -368,7 +368,7 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided, Value member,
     Value copy = getCopy(number);
     Value isFree;
     for (Value other : avoided) {
-      // The other row may be a slice of the copy.
+      // The other row may be a slice of the copy, so check for overlap.
       Value place = arith::SubIOp::create(builder, loc, other, copy);
       Value differs = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::uge, place, cb.constant(bytes));

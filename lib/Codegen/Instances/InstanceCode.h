@@ -29,12 +29,12 @@ bool runsSets(uprog::ProgramOp program);
 
 /// Module-wide tables for the code of instances: offsets of buffers and of
 /// sites' scratch memory, and numbers by which messages refer to indices and
-/// loops. Offsets are in the memory of the units that run an instance. Copies
-/// of a program have the same offsets.
+/// loops. Offsets are relative to the memory of the units that run an instance.
+/// Copies of a program have the same offsets.
 class InstanceTables {
 public:
-  /// Requires that operators have code. On a device, steps are in the memory of
-  /// the units.
+  /// Requires that operators have code. If `onDevice` is true, steps are stored
+  /// in the memory of the units.
   InstanceTables(ModuleOp module, bool onDevice);
   /// Assigns the offsets and numbers of ops to their copies.
   void addCopies(const IRMapping &copies);
@@ -183,7 +183,7 @@ public:
   Value argument(int64_t number, Value instance, Type type);
   void result(int64_t number, Value instance, Value value,
               std::optional<Type> type);
-  /// Nodes are i64s.
+  /// In this and the following functions, nodes are i64s.
   Value node(Value number, Value instance);
   Value nodeNumber(Value node, Value instance);
   Value variant(uprog::VariantOp op, Value node);
@@ -202,7 +202,7 @@ public:
   void countClusterBarrier();
   /// Records in the trace of the unit, if it has one, that the unit begins
   /// `tasks` tasks of `kernel`, both i64s. The unit has one thread. Kernel -1
-  /// represents a barrier. If `tasks` is 0 for another kernel, the unit
+  /// represents a barrier. If `tasks` is 0 and `kernel` is not -1, the unit
   /// continues the tasks that it ran before the barrier.
   void trace(Value kernel, Value tasks);
   /// Returns the kernel number, an i64, of the task that the unit began last.

@@ -22,7 +22,8 @@ using namespace mlir::batch::abi;
 //===----------------------------------------------------------------------===//
 
 /// Numbers the values that are created for a node, starting with `first`, and
-/// returns the next number. At most one region of a branch runs for a node.
+/// returns the next number. The regions of a branch share numbers, because at
+/// most one of them runs for a node.
 int64_t InstanceTables::numberValues(Region &region, int64_t first) {
   for (Operation &op : region.getOps()) {
     if (isa<uprog::ConstructOp>(op)) {

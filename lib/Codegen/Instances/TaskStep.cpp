@@ -44,7 +44,7 @@ int64_t batch::countTaskCells(KernelOp kernel, int64_t capacity) {
 
 int64_t TaskStep::countCells(KernelOp kernel) {
   int64_t operands = kernel.getTaskArguments().size();
-  // The constructor takes this many cells of `memory`.
+  // The constructor uses this many cells of `memory`.
   return kStepCells + operands * (kOperandCells + 2) + 1 +
          2 * static_cast<int64_t>(kernel.getNumResults());
 }
@@ -155,7 +155,7 @@ void TaskStep::storeResult(unsigned index, Value row) {
 }
 
 Value TaskStep::finish(int64_t number, Value scratch) {
-  // The surrounding program specifies where a task has barriers.
+  // Set no barrier: the surrounding program specifies a task's barriers.
   constexpr Field stepFields[] = {kStepKernel,  kStepCount,   kStepOperands,
                                   kStepResults, kStepScratch, kStepBarrier};
   for (int64_t cell : listOtherCells<BatchStep>(stepFields))

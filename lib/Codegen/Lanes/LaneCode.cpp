@@ -271,7 +271,7 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
   };
   Value next =
       unit.thread ? count() : code.either(code.hasStream(), exchange, count);
-  // A stream without instances returns -1.
+  // As an unsigned number, the -1 of a stream without instances is too large.
   Value isThere =
       code.compare(CmpIPredicate::ult, next, code.limit(kLanesNumInstances));
   code.store(code.array(kLanesInstances), lane,

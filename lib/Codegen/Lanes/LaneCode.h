@@ -42,8 +42,8 @@ public:
   /// waiting for it, both i64. A block with lower values runs earlier.
   std::pair<Value, Value> blockKeys(Value block);
   /// Returns the number of the next block, an i64, and an i1 that is true if
-  /// one exists. Takes the preferred block, the block for which lanes have
-  /// waited longest, and the step at which this wait began, all i64s.
+  /// one exists. `oldest` is the block for which lanes have waited longest, and
+  /// `came` is the step at which this wait began. All arguments are i64s.
   std::pair<Value, Value> nextBlock(Value preferred, Value oldest, Value came);
   /// Returns the number of all lanes, an i64, and the address of the list of
   /// the lanes that run a block.

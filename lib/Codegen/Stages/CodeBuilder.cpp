@@ -112,7 +112,7 @@ void CodeBuilder::loop(Value lower, Value upper, int64_t step,
 Value CodeBuilder::select(Value condition, llvm::function_ref<Value()> whenTrue,
                           llvm::function_ref<Value()> whenFalse) {
   OpBuilder::InsertPoint before = saveInsertionPoint();
-  // The type of the result is known only after one side is built.
+  // Build both sides first, because they determine the type of the result.
   Block *sides[2] = {new Block, new Block};
   Value values[2];
   for (int side : {0, 1}) {

@@ -140,7 +140,8 @@ Value Evaluator::evalScalar(Value value) {
       return evalElement(op, operands)[cast<OpResult>(value).getResultNumber()];
     }
     if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-      // Values computed at the current position are not available at the entry.
+      // Hide values computed at the current position, which are not available
+      // at the entry.
       std::vector<std::map<Key, Value>> outer(1);
       std::swap(scopes, outer);
       Indices indices;
@@ -316,7 +317,7 @@ void Evaluator::evalAssert(cf::AssertOp op,
                            llvm::function_ref<Value(Value)> lookup) {
   auto compare = op.getArg().getDefiningOp<arith::CmpIOp>();
   Value holds = lookup(op.getArg());
-  // Number for the error message.
+  // The error message contains the left operand of the comparison.
   Value number = compare ? lookup(compare.getLhs()) : b.constant(0);
   if (!holds || !number || isa<VectorType>(holds.getType())) {
     fail(op, "is not supported in an operator yet");

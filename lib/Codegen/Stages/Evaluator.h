@@ -51,7 +51,8 @@ class Evaluator {
 public:
   Evaluator(CodeBuilder &b, const StagePlan &plan, ModuleTables &tables);
 
-  /// Starts the code of stage `number`, after CodeBuilder::beginFunction.
+  /// Starts the code of stage `number`. Requires that
+  /// CodeBuilder::beginFunction() was called before.
   void beginStage(int64_t number, const StageArguments &arguments);
   void endStage();
 
@@ -150,8 +151,8 @@ private:
   std::optional<int64_t> getRaggedDomain(tensor::ExtractOp op) const;
   Value evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
                     llvm::function_ref<Value(Value)> lookup);
-  /// Emits code that checks an assertion. If it fails, the code reports the
-  /// index that `op` compares with a limit.
+  /// Emits code that checks an assertion. If the assertion fails, the code
+  /// reports the index that `op` compares with a limit.
   void evalAssert(cf::AssertOp op, llvm::function_ref<Value(Value)> lookup);
   /// Returns the first extent of a parameter, as an index.
   Value countRows(int64_t parameter);
@@ -165,7 +166,7 @@ private:
   Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);
   Value evalScalar(Value value);
   /// Returns, for each loop of `op`, the limit at which the loop may end for
-  /// all of `elements`. A loop without a limit has null.
+  /// all of `elements`, or null if the loop has no limit.
   SmallVector<Value> evalLimits(const ReductionLoops &loops,
                                 linalg::LinalgOp op,
                                 ArrayRef<Indices> elements);
@@ -231,7 +232,7 @@ private:
   };
   DenseMap<Value, Tile> tiles;
   Value tileRow, tileColumn;
-  bool addressOnly = false; ///< loads return the address
+  bool addressOnly = false; ///< loads return addresses, not elements
   bool failed = false;
 };
 

@@ -43,8 +43,8 @@ CodeBuilder::Values PartialResults::combine(CodeBuilder &b, ValueRange x,
                                             ValueRange y) const {
   if (combiner)
     return {combineOne(b, combiner, x[0], y[0])};
-  // Among equal elements, the first one wins. An element replaces a start value
-  // only if it is strictly better, so the two are never equal.
+  // Among equal elements, the first one wins. A selected element never equals a
+  // start value, because only a strictly better element replaces a start value.
   Value newBest = y[selection->best], best = x[selection->best];
   Value isEqual, isBetter;
   if (auto floats = dyn_cast<arith::CmpFOp>(selection->compare)) {

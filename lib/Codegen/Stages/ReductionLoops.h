@@ -37,7 +37,7 @@ struct ReductionLoops {
   SmallVector<unsigned> dims;
   SmallVector<int64_t> extents;
   /// Limit of each loop, a value of the body: from this index on, the loop
-  /// leaves all results unchanged. A loop without a limit has null.
+  /// leaves all results unchanged. Null if the loop has no limit.
   SmallVector<Value> limits;
   SmallVector<std::pair<int64_t, int64_t>> pieces; ///< pieces of the last loop
 };

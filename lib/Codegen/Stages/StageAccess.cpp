@@ -191,8 +191,8 @@ bool Staging::readInBody(const StagedNode &node, linalg::LinalgOp linalgOp,
                          ArrayRef<SymbolicIndex> dims,
                          SmallVectorImpl<Read> &reads, Breaks *breaks) {
   SymbolicMath math{node.lanes, op.getContext(), node.anywhere};
-  // An index that the body computes in any other way is a symbol, which is
-  // equal in all lanes and different from any other index.
+  // An index for which no case below applies becomes a symbol, which is equal
+  // in all lanes and different from any other index.
   std::function<SymbolicIndex(Value)> find = [&](Value value) -> SymbolicIndex {
     if (std::optional<int64_t> constant = getConstantIntValue(value))
       return math.constant(*constant);

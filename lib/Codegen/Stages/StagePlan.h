@@ -92,9 +92,9 @@ bool isFloatContraction(linalg::LinalgOp op);
 /// (d0), the inner dimensions of `space` and the dimensions of the reduction.
 AffineMap getOperandMap(linalg::LinalgOp op, const RowSpace &space,
                         unsigned input);
-/// Returns `map` for columns `run` * d`line` + d`column`, where d`column` is
-/// less than `run`, or null if a resulting index is not linear in
-/// d`column`.
+/// Returns `map` with its column replaced by `run` * d`line` + d`column`, where
+/// d`column` is less than `run`. Returns null if a resulting index is not
+/// linear in d`column`.
 AffineMap splitColumns(AffineMap map, unsigned column, int64_t run,
                        unsigned line);
 

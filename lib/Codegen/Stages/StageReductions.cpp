@@ -65,7 +65,8 @@ bool uprog::isFloatContraction(linalg::LinalgOp op) {
          });
 }
 
-/// Returns the panels of parameters for the target. GPU lanes read along k.
+/// Returns the panels of parameters for the target. GPU lanes read along k, so
+/// their panels have one column.
 PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
                               int64_t k, bool transposed,
                               ArrayRef<int64_t> extents,
@@ -484,7 +485,8 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
     SmallVector<Read> unused;
     safe = readOperands(node, rank, unused);
   }
-  // Stages depend on which values are read, not on how they are read.
+  // For rank 0, record the reads found with lanes: stages depend on which
+  // values are read, not on how they are read.
   if (rank == 0)
     node.reads = reads;
   return finish(safe ? ReducedKind::Columns : ReducedKind::Sequential);

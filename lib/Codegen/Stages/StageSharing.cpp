@@ -33,7 +33,7 @@ namespace {
 struct Access {
   Value location;
   bool write = false;
-  bool ownRow = true; ///< true for the row that the stage computes
+  bool ownRow = true; ///< true if the row is the one that the stage computes
   SmallVector<AffineExpr> indices;
 };
 
@@ -80,7 +80,7 @@ private:
   /// Returns the sorted dimensions in which the matrices of the stage differ.
   static SmallVector<int64_t> listGroups(const Stage &stage);
   bool canShareElements(const Stage &stage) const;
-  /// Returns true if rows may be divided by their positions in `dims`
+  /// Returns true if rows may be divided by their positions in the first `dims`
   /// dimensions.
   bool canShareRows(const Stage &stage, int64_t dims) const;
   std::optional<int64_t> choose(const Stage &stage, int64_t dims) const;
@@ -93,7 +93,7 @@ private:
   int64_t estimate(const Choice &choice) const;
 
   Staging &staging;
-  std::vector<SmallVector<Access>> accesses; ///< by stage
+  std::vector<SmallVector<Access>> accesses; ///< of each stage
 };
 
 } // namespace mlir::uprog

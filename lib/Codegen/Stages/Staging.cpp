@@ -72,8 +72,7 @@ LogicalResult Staging::checkLayouts() {
 TableLayout Staging::getLayout(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return rows->argumentLayouts[argument.getArgNumber()];
-  // A value that is yielded as several results is read back from the first of
-  // them.
+  // If several results yield the same value, it is read back from the first.
   OperatorOp operatorOp = op;
   Operation *yield = operatorOp.getBody().front().getTerminator();
   for (OpOperand &operand : yield->getOpOperands())
@@ -104,7 +103,7 @@ LogicalResult Staging::computeSpace(Operation *inner) {
   if (unknown)
     return unknown->emitOpError("is not supported in an operator yet; use ops "
                                 "of linalg, tensor, arith and math");
-  // Scalars are computed where they are needed.
+  // Scalars have no space, because they are computed where they are needed.
   if (llvm::none_of(inner->getResultTypes(),
                     [](Type type) { return isa<RankedTensorType>(type); }))
     return success();
@@ -424,8 +423,8 @@ LogicalResult Staging::assignLevels() {
     for (const Read &read : node->reads)
       if (StagedNode *producer = getNode(read.base))
         edges.push_back({producer, node, isAligned(read, *node)});
-    // A row changes only after it has been read, and in the order of the
-    // inserts.
+    // An insert runs after the node that writes its destination, and after all
+    // other nodes that read this destination.
     auto insert = dyn_cast_or_null<InsertOp>(node->op);
     if (!insert)
       continue;
@@ -437,7 +436,8 @@ LogicalResult Staging::assignLevels() {
           }))
         edges.push_back({reader, node, false});
   }
-  // Nodes are listed in the order of their levels, except for inserts.
+  // An insert may precede nodes in the list that must run before it, so iterate
+  // until no level changes.
   size_t rounds = 0;
   for (bool changed = true; changed;) {
     if (rounds++ > all.size())

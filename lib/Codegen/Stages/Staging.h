@@ -119,11 +119,11 @@ private:
   }
   void addCopies();
   LogicalResult classifyReduction(StagedNode &node, linalg::LinalgOp op);
-  /// Parameters in panels that a contraction reads.
+  /// Factor of a contraction: parameters that are read from panels.
   struct Factor {
     PanelsAttr panels;
     int64_t firstGroup = 0, nOffset = 0, kOffset = 0;
-    unsigned left = 0; ///< number of the product's other input
+    unsigned left = 0; ///< index of the product's other input
     SmallVector<int64_t> groups = {};
   };
   std::optional<Factor> matchPacked(StagedNode &node, linalg::LinalgOp op);
@@ -155,7 +155,7 @@ private:
   bool resolve(const StagedNode &node, Value value,
                ArrayRef<SymbolicIndex> indices, bool nonLocalRow,
                SmallVectorImpl<Read> &reads, Breaks *breaks = nullptr);
-  /// Follows `value` at the indices to which `map` maps `dims`.
+  /// Follows a read of `value` at the indices to which `map` maps `dims`.
   bool resolve(const StagedNode &node, Value value, AffineMap map,
                ArrayRef<SymbolicIndex> dims, SmallVectorImpl<Read> &reads);
   /// Adds the reads of the operands of a LinalgOp, or of operand `only`, with

@@ -37,8 +37,8 @@ using namespace mlir::batch;
 
 /// Attribute of the arguments that distinguish calls of a memoized function.
 static constexpr StringLiteral kKeyAttr = "batch.key";
-/// Attribute of parameters of the entry: number of the source of the whole
-/// parameter, or 0 if there is none.
+/// Attribute of parameters of the entry. Its value is the number of the source
+/// that provides the whole parameter, or 0 if there is none.
 static constexpr StringLiteral kWholeSourceAttr = "batch.whole_source";
 
 /// Attribute of recursive functions that are not memoized.
@@ -535,8 +535,8 @@ void ObjectBuilder::makeUnbatched() {
     Type type = entry.getArgumentTypes()[i];
     if (auto source =
             entry.getArgAttrOfType<IntegerAttr>(i, kWholeSourceAttr)) {
-      // Kernels find parameters in their packings. Only a parameter that is
-      // also used as a row needs an address.
+      // Kernels read parameters from packings. Only a parameter that is also
+      // used as a row needs an address.
       Value address = cb.constant(0);
       if (source.getInt() != 0)
         address = cb.loadCell(cb.loadField(ContextField::sources),
@@ -596,7 +596,7 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
     std::string bytes =
         cast<gpu::ObjectAttr>(binary.getObjects()[0]).getObject().str();
     codeSize = bytes.size();
-    bytes.push_back('\0'); // PTX is text
+    bytes.push_back('\0'); // terminates PTX, which is text
     code = makeString(kDeviceCode, bytes);
     binary.erase();
   }
@@ -663,7 +663,7 @@ void ObjectBuilder::collectFunctions() {
       executor = function;
       continue;
     }
-    // The runtime launches kernels itself.
+    // The runtime launches kernels itself, without a host function.
     if (function->hasAttr(kLaunchAttr)) {
       function.erase();
       continue;

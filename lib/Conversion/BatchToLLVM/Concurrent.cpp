@@ -27,8 +27,7 @@ using namespace mlir::batch;
 namespace {
 class BranchOutliner {
 public:
-  /// Prepares to outline `op`, which is in `function`, as branch number
-  /// `number`.
+  /// Prepares to outline `op`, which is in `function`, as branch `number`.
   BranchOutliner(Operation *op, FunctionOpInterface function, unsigned number,
                  bool keepsRows);
   /// Replaces the op. Returns the function of its branches.
@@ -77,8 +76,8 @@ BranchOutliner::BranchOutliner(Operation *op, FunctionOpInterface function,
     : op(op), function(function), builder(op), loc(op->getLoc()),
       name((function.getName() + ".branch" + Twine(number)).str()),
       keepsRows(keepsRows) {
-  // Neither constants, which are cloned, nor the context, which is an argument,
-  // are captured.
+  // Constants are cloned, and the context is an argument, so neither is
+  // captured.
   llvm::SetVector<Value> used;
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {
@@ -197,7 +196,8 @@ LLVM::LLVMFuncOp BranchOutliner::run() {
 }
 
 void batch::lowerConcurrent(func::FuncOp function, bool keepsRows) {
-  // Branches can contain branches. Each outlined function owns its frames.
+  // Branches can contain branches, so search outlined functions, too. Each
+  // function allocates its own frames.
   SmallVector<FunctionOpInterface> functions = {function};
   unsigned number = 0;
   while (!functions.empty()) {

@@ -76,7 +76,7 @@ static OpOperand *findInitial(BlockArgument argument, OpOperand *yielded) {
   auto loop = dyn_cast<scf::WhileOp>(parent);
   if (!loop || argument.getOwner() != loop.getAfterBody())
     return nullptr;
-  // The condition region must only forward the argument and read it.
+  // The condition region must only read and forward the argument.
   Value before = loop.getBeforeArguments()[number];
   bool isForwarded =
       loop.getConditionOp().getArgs()[argument.getArgNumber()] == before &&
@@ -111,7 +111,7 @@ static void copyInitial(OpOperand &initial) {
 static bool placeInsert(InvokeOp invoke, OpResult result, Value row) {
   if (!isUsedBefore(row, invoke) || row.getParentBlock() != invoke->getBlock())
     return false;
-  // Kernels create the rows of their results.
+  // The program has created the row if it belongs to a kernel's result.
   if (row.getDefiningOp<InvokeOp>())
     return true;
   auto argument = dyn_cast<BlockArgument>(row);

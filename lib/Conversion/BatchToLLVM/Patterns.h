@@ -48,8 +48,8 @@ void leaveFrame(OpBuilder &builder, Location loc, Value context, Value outer);
 
 /// Adds the patterns that lower the instance program: batch.invoke, row views
 /// and row counts of parameters. The attribute `kViewSourceAttr` of a view or
-/// count specifies its source. 0 means that the extent of a parameter is not a
-/// count of rows.
+/// count specifies its source. The value 0 means that the extent of a parameter
+/// is not a row count.
 void populateInstancePatterns(const TypeConverter &converter,
                               const ObjectLayout &layout,
                               RewritePatternSet &patterns);

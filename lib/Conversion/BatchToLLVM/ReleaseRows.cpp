@@ -52,8 +52,8 @@ static Value makeMark(OpBuilder &builder, Location loc) {
   return ContextBuilder(builder, loc).loadField(ContextField::arenaTop);
 }
 
-/// Emits code before the terminator `op` that frees the rows after `mark`,
-/// except the rows of the operands of `op`.
+/// Emits code before the terminator `op` that frees the rows allocated after
+/// `mark`, except the rows of the operands of `op`.
 static void release(Operation *op, Value mark) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
@@ -93,7 +93,7 @@ static void release(Operation *op, Value mark) {
 }
 
 void batch::releaseRows(func::FuncOp function) {
-  // The scope can keep rows of results only if their sizes are known.
+  // A scope can keep the rows of its results only if their sizes are known.
   auto isKnown = [](Operation *terminator) {
     return llvm::all_of(terminator->getOperandTypes(), [](Type type) {
       auto tensor = dyn_cast<RankedTensorType>(type);

@@ -63,7 +63,7 @@ static void setAccesses(SymbolTable &symbols, uprog::OperatorOp op,
     if (domain)
       kernel.setArgAttr(i, kRaggedAttr,
                         Builder(context).getI64IntegerAttr(*domain));
-    // Kernels that are never launched have no tables.
+    // Shared operands and kernels that are never launched have no tables.
     auto read = kernel.getArgAttrOfType<ReadAttr>(i, kReadAttr);
     if (!read || read.getKind() == ReadKind::Shared)
       continue;

@@ -471,7 +471,7 @@ static void decomposeSoftmax(KernelOp kernel) {
         isa<BlockArgument>(softmax.getInput()))
       continue;
     OpBuilder builder(softmax);
-    // This never fails on tensors.
+    // The decomposition never fails on tensors.
     SmallVector<Value> values = *softmax.decomposeOperation(builder);
     softmax->getResult(0).replaceAllUsesWith(values.front());
     softmax.erase();

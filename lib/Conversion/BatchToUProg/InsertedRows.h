@@ -16,8 +16,8 @@ namespace mlir::batch {
 
 /// Finds the kernels that insert a slice into an operand. They write into the
 /// operand's row if a kernel has created that row and nothing reads it
-/// afterwards. Any other tensor that enters a loop with inserts must be copied
-/// before the loop.
+/// afterwards. Any other tensor must be copied before a loop that inserts into
+/// it.
 class InsertedRows {
 public:
   explicit InsertedRows(func::FuncOp function);
@@ -31,7 +31,7 @@ public:
   bool isCopied(OpOperand &initial) const { return copied.contains(&initial); }
 
 private:
-  /// Returns true if `operand` is the last use of an owned value.
+  /// Returns true if `operand` is the last use of a value in `owned`.
   bool takes(OpOperand *operand, const SetVector<Value> &owned) const;
   SetVector<Value> findOwned(Value value) const;
   bool place(InvokeOp invoke, OpOperand &root);

@@ -329,7 +329,7 @@ void ProgramWidener::runOneByOne(ArrayRef<Operation *> ops,
       if (!isa<uprog::TasksType, uprog::StepType>(value.getType()))
         put(value, computed);
   }
-  // The next instance reuses the scratch memory.
+  // Wait, because the next instance reuses the scratch memory.
   if (llvm::any_of(ops, llvm::IsaPred<uprog::RunOp>))
     uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
 }
@@ -597,7 +597,7 @@ void batch::readByAddress(KernelOp kernel) {
 uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp program,
                                        const Twine &name) {
   OpBuilder builder(program);
-  // Rows with `in_turn` would need a counter for each instance.
+  // Clear `in_turn`, because it would need a counter for each instance.
   uprog::ProgramOp one = program.clone();
   builder.insert(one);
   one.walk([](uprog::RowOp row) { row.setInTurn(false); });
@@ -613,7 +613,7 @@ uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp program,
   ProgramWidener(one, many).run();
   eraseDeadCode(many);
   one.erase();
-  // Each task has its own rows.
+  // Each task has its own rows, so kernels find every row by its address.
   auto module = program->getParentOfType<ModuleOp>();
   Builder attributes(module.getContext());
   many.walk([&](uprog::TasksOp tasks) {

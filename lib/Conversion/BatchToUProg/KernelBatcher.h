@@ -238,7 +238,7 @@ private:
   /// Values that the operator must store before an insert, because the insert
   /// changes the row that they depend on.
   DenseSet<Value> saved;
-  /// Repeated values by (value, number of rows).
+  /// Values that are repeated for each row, by (value, number of rows).
   DenseMap<std::pair<Value, Value>, Value> repeated;
   Value tasks;
   struct Domain {

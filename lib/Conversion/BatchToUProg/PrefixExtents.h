@@ -31,7 +31,7 @@ struct Extent {
   bool isPrefix() const { return size && bound >= 0 && !isRagged; }
 };
 
-/// Extents of the kernel's tensors that are not static.
+/// Dynamic extents of the kernel's tensors.
 class Extents {
 public:
   explicit Extents(KernelOp kernel);

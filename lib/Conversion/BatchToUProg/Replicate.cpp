@@ -176,7 +176,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     bool sets;
   };
 
-  /// Returns the level that an option or a file specifies.
+  /// Returns the level that an option or a tuning file specifies.
   InstanceLevel getGivenLevel(const Tuning &choices) {
     if (level != InstanceLevel::Auto || !choices.getLevel())
       return level;

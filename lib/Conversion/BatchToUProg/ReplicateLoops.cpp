@@ -101,7 +101,7 @@ Value Replicator::makeGroupRow(OpResult result) {
                  RankedTensorType::get(shape, type.getElementType()));
 }
 
-/// Maps stored results to the results of round number `number` of the group.
+/// Maps stored results to their values in round `number` of the group.
 void Replicator::mapStored(ArrayRef<StoredResult> stored, Value number) {
   for (auto [result, whole] : stored) {
     auto buffer = symbols.lookup<uprog::BufferOp>(
@@ -246,9 +246,9 @@ static uprog::BranchOp makeBranch(OpBuilder &builder, Location loc,
 }
 
 namespace {
-/// Result that later layers of a wavefront read. The loop over waves carries
-/// its values from the last `count` waves, latest first. The first of these
-/// arguments is number `first`.
+/// Result that later layers of a wavefront read. The loop over waves has
+/// `count` arguments for its values in the last waves, latest first. `first` is
+/// the index of the first of these arguments.
 struct DelayedResult {
   OpResult result;
   unsigned layer, first, count;

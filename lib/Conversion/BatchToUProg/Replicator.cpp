@@ -72,7 +72,7 @@ Value Replicator::getValue(OpOperand &operand) {
   std::optional<int64_t> parameter = sharedness.getParameter(value);
   Value found = mapping.lookupOrNull(value);
   if (!found && parameter) {
-    // Where values other than the parameter may occur, pass it as a row.
+    // Pass the parameter as a row where other values may occur, too.
     SourceOp source = getOrCreateSource(
         module, symbols, cast<RankedTensorType>(value.getType()), *parameter);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -232,7 +232,7 @@ Value Replicator::limitRounds(scf::ForOp loop, Value lower, Value upper,
     return upper;
   Location loc = loop.getLoc();
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  // A negative difference would be a large unsigned number.
+  // Replace a negative difference, which would be a large unsigned number.
   Value isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                       lower, upper);
   Value count = arith::SubIOp::create(builder, loc, upper, lower);

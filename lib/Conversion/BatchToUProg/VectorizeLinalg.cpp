@@ -151,7 +151,8 @@ static bool isPlainContraction(linalg::LinalgOp op) {
   });
 }
 
-/// Returns the input that `op` copies, if it does nothing else.
+/// Returns the index of the input that `op` copies, or std::nullopt if `op`
+/// does anything else.
 static std::optional<unsigned> getCopiedInput(linalg::LinalgOp op) {
   if (op->getNumResults() != 1 || op.getBlock()->getOperations().size() != 1 ||
       op.getNumReductionLoops() != 0)
@@ -226,8 +227,8 @@ void KernelBatcher::batchLinalg(linalg::LinalgOp op) {
     maps.push_back(getMap(op, operand, loops, loops.form.kind));
   }
 
-  // An op that broadcasts to ragged rows is a copy now: getInput() has repeated
-  // its input for each row.
+  // An op that broadcasts to ragged rows is now a copy, because getInput() has
+  // repeated its input for each row.
   if (std::optional<unsigned> copied = getCopiedInput(op))
     if (maps[*copied] == maps.back() &&
         inputs[*copied].getType() == inits[0].getType())

@@ -43,8 +43,8 @@ OpFoldResult KernelBatcher::getExtent(Location loc, Value source, int64_t dim) {
       .getResult();
 }
 
-/// Names a dimension of `source`, and the location of `op` in the program. `op`
-/// reads or writes `source`.
+/// Returns text that names dimension `dim` of `source`, and the location of
+/// `op`, which reads or writes `source`.
 std::string KernelBatcher::describe(Operation *op, Value source, int64_t dim) {
   auto argument = dyn_cast<BlockArgument>(source);
   auto parameter = argument ? kernel.getArgAttrOfType<IntegerAttr>(

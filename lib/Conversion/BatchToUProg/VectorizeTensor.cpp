@@ -63,7 +63,8 @@ LogicalResult KernelBatcher::batchOtherDialect(Operation *op) {
     operands.push_back(form.value);
     batched.push_back(form.isBatched());
   }
-  // An op that reads only parameters is computed for every task, too.
+  // An op that reads only parameters is also computed for every task, so repeat
+  // one operand.
   if (!operands.empty() && !llvm::is_contained(batched, true)) {
     operands[0] = getAs(op, op->getOperand(0), {BatchedForm::PerTask});
     batched[0] = true;
@@ -252,9 +253,9 @@ KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
       return lookup(value).value;
     return number;
   };
-  // Code generators need positions as attributes. A constant that is found
-  // late, such as the index of a single round, is still an operand. The type
-  // depends only on sizes.
+  // Code generators need constant positions as attributes, but a constant that
+  // was found late, such as the index of a single round, is still an operand.
+  // Offsets and strides can change, because the type depends only on sizes.
   auto getStatic = [&](OpFoldResult number) -> OpFoldResult {
     if (std::optional<int64_t> constant = getConstantIntValue(number))
       return builder.getIndexAttr(*constant);
@@ -262,7 +263,7 @@ KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
   };
   for (auto [dim, offset, size, stride] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
-    // The slice takes the whole ragged extent.
+    // The slice covers the whole ragged extent.
     if (static_cast<int64_t>(dim) == extentDim)
       continue;
     slice.offsets.push_back(getStatic(offset));
@@ -359,7 +360,7 @@ void KernelBatcher::batchSoftmax(linalg::SoftmaxOp op) {
       builder, loc, empty.getType(), form.value, empty, op.getDimension() + 1);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(batched);
-  // This never fails on tensors.
+  // The decomposition never fails on tensors.
   SmallVector<Value> values = *batched.decomposeOperation(builder);
   // The decomposition reads the number of rows, which is the number of tasks.
   for (Operation *made = empty.getDefiningOp(); made != batched;

@@ -42,7 +42,8 @@ public:
   /// its last bit.
   Value fromInteger(Value integer, bool isSigned);
   /// Converts an f64 to an f32 that rounds to the same f16 or bf16. An inexact
-  /// f32 is odd and therefore not halfway between two numbers with fewer bits.
+  /// f32 has an odd significand, so it is not halfway between two numbers with
+  /// fewer bits.
   Value toOdd(Value wide);
   Value extend(Value value, Type element) {
     return arith::ExtFOp::create(builder, loc, as(value, element), value);

@@ -46,8 +46,8 @@ private:
                     IntegerAttr::get(getElementTypeOrSelf(integer), value));
   }
   /// Returns `value` where the comparison with `bound` holds, and `bound`
-  /// elsewhere. A minimum or maximum takes one instruction, which returns
-  /// `bound` for a NaN.
+  /// elsewhere. This minimum or maximum is one instruction, which also returns
+  /// `bound` if `value` is NaN.
   Value clamp(CmpFPredicate predicate, Value value, Value bound) {
     Value within = arith::CmpFOp::create(b, predicate, value, bound);
     return arith::SelectOp::create(b, within, value, bound);
@@ -74,13 +74,13 @@ void Saturation::run() {
     return std::pair(result, status == APFloat::opOK);
   };
 
-  // The smallest integer is a float: minus a power of two for signed types, and
-  // 0 for unsigned types. The result for a NaN is 0, too.
+  // The smallest integer can be represented as a float: minus a power of two
+  // for signed types, and 0 for unsigned types. The result for a NaN is also 0.
   Value given = op->getOperand(0);
   Value value =
       clamp(CmpFPredicate::OGT, given, constant(toReal(least, isSigned).first));
   auto [bound, isExact] = toReal(most, isSigned);
-  // If the largest integer is not a float, `bound` is the float above it.
+  // If no float equals the largest integer, `bound` is the next larger float.
   Value limit = constant(bound);
   if (isExact)
     value = clamp(CmpFPredicate::OLT, value, limit);

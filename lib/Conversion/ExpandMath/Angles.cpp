@@ -37,7 +37,7 @@ static constexpr uint64_t kTwoOverPi[] = {
     0x7527BAC7EBE5F17B, 0x3D0739F78A5292EA, 0x6BFB5FB11F8D5D08,
     0x56033046FC7B6BAB};
 
-/// Returns word `index` of 2 / (pi 2^(width / 2)), in words of `width` bits.
+/// Returns word `index` of 2 / (pi * 2^(width / 2)), in words of `width` bits.
 /// The first half word is zero.
 static int64_t getWord(int64_t index, int64_t width) {
   uint64_t word = 0;
@@ -153,7 +153,7 @@ static Value makeBits(Code &code, Value mantissa, Value exponent) {
                                     format.mantissaBits));
 }
 
-/// Returns |x| 2 / pi modulo 4 for a number x of at least 2^10 in f32 or 2^22
+/// Returns |x| * 2 / pi modulo 4 for a number x of at least 2^10 in f32 or 2^22
 /// in f64. The binary point follows the first two bits.
 static Words multiplyByTwoOverPi(Code &code, Value magnitude) {
   const Format &format = code.format;
@@ -457,8 +457,8 @@ Angle expansion::reduceAngleToPair(Code &code, Value x,
                                    const PairTerms &terms) {
   Value n, first;
   Angle angle = reduceNear(code, x, terms.halfPi, n, first);
-  // Of the subtractions of the first two terms, only the second one rounds, and
-  // its error is a floating-point number. The error of 0 is 0.
+  // Subtracting the first term is exact. Subtracting the second term rounds,
+  // and its error is a floating-point number. If n is 0, the error is 0.
   Value error =
       code.fma(n, code.real(terms.halfPi[1]), code.sub(angle.rest, first));
   angle.excess = code.fma(n, code.real(terms.halfPi[2]), error);

@@ -40,12 +40,12 @@ struct Format {
   ArrayRef<double> sine; ///< S in sin r = r + r^3 S(r^2), |r| <= 0.83
   ArrayRef<double> cosine; ///< C in cos r = C(r^2), |r| <= 0.83
 
-  /// Returns the bits of 1.
+  /// Returns the bits of the number 1.
   int64_t oneBits() const { return int64_t(bias) << mantissaBits; }
 
-  /// Returns a number for rounding to the nearest integer: add it to a number
-  /// of less than half its size, then subtract it. In between, the low bits
-  /// hold the integer.
+  /// Returns a shift that rounds to the nearest integer: adding and then
+  /// subtracting it rounds a number of less than half its size. The low bits of
+  /// the sum contain the integer.
   double shift() const { return std::ldexp(1.5, mantissaBits); }
   int64_t shiftBits() const {
     return (int64_t(bias + mantissaBits) << mantissaBits) |
@@ -150,8 +150,8 @@ public:
     return sum;
   }
 
-  /// Evaluates the same polynomial as two polynomials of x^2, which a CPU
-  /// computes in parallel.
+  /// Returns the same value as horner(). Splits the polynomial into two
+  /// polynomials of x^2, which a CPU computes in parallel.
   Value hornerByHalves(Value x, ArrayRef<double> coefficients) {
     SmallVector<double> halves[2];
     for (size_t i = 0, size = coefficients.size(); i < size; ++i)
@@ -219,7 +219,7 @@ public:
     Value flip = lowBits(signs, llvm::minIntN(format.width));
     return fromBits(arith::XOrIOp::create(builder, loc, bits(a), flip));
   }
-  /// Returns 2^(n - bias), for the exponents of normal numbers.
+  /// Returns 2^(n - bias). n must be the biased exponent of a normal number.
   Value powerOfTwo(Value n) {
     return fromBits(shiftLeft(n, format.mantissaBits));
   }
@@ -248,7 +248,7 @@ private:
   Type integerType;
 };
 
-/// The reduction x = n c + r for an integer n and |r| <= c / 2, in two steps
+/// The reduction x = n * c + r for an integer n and |r| <= c / 2, in two steps
 /// (Cody and Waite). Inside the fma, n times the leading term of c is exact,
 /// and so is the difference.
 struct Reduced {
@@ -257,7 +257,7 @@ struct Reduced {
 };
 Reduced reduce(Code &code, Value x, double inverse, const double (&terms)[2]);
 
-/// The decomposition x = 2^e m with lowest <= m < 2 lowest.
+/// The decomposition x = 2^e * m with lowest <= m < 2 * lowest.
 struct Split {
   Value exponent; ///< e, as a floating-point number
   Value m;

@@ -72,8 +72,8 @@ static Value buildNear(Code &code, Value x) {
   return code.fma(x, series, x);
 }
 
-/// Returns erfc x for x >= 0. The exponential of a rounded square would not be
-/// accurate enough.
+/// Returns erfc x for x >= 0. Computes x^2 as a pair, because the exponential
+/// of a rounded square would not be accurate enough.
 static Value buildTail(Code &code, Value x) {
   const ErrorFormat &format = getErrorFormat(code);
   x = code.atMost(x, format.highest);

@@ -101,9 +101,9 @@ struct ExpandClampf : OpRewritePattern<math::ClampFOp> {
   }
 };
 
-/// Returns 0, 1 or 2 if `exponent` is this constant in all lanes, and
-/// std::nullopt otherwise. These powers need no logarithm. Non-constant
-/// exponents of 0, 1 or 2 give bit-identical results.
+/// Returns 0, 1 or 2 if `exponent` is a constant with this value in all vector
+/// lanes, and std::nullopt otherwise. These powers need no logarithm.
+/// Non-constant exponents of 0, 1 or 2 give bit-identical results.
 std::optional<int> getSmallExponent(Value exponent) {
   APFloat real(0.0);
   APInt integer;
@@ -167,7 +167,7 @@ struct ExpandClass : OpRewritePattern<MathOp> {
   LogicalResult matchAndRewrite(MathOp op,
                                 PatternRewriter &rewriter) const override {
     Type type = op.getOperand().getType();
-    // Smaller floats may have no infinities.
+    // Do not expand smaller floats, which may have no infinities.
     if (!isScalarOrStatic(type) ||
         !isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(
             getElementTypeOrSelf(type)))

@@ -18,9 +18,9 @@ static Value reducedExp(Code &code, Value r) {
   return code.fma(result, r, one);
 }
 
-/// Multiplies `value` by 2^n as two powers of two. The biased exponent of each
-/// is half of n + 2 bias, which is positive. The first product is exact; the
-/// second rounds once, even if the result is subnormal.
+/// Multiplies `value` by 2^n in two steps, each by a power of two. The biased
+/// exponent of each power is half of n + 2 * bias, which is positive. The first
+/// product is exact; the second rounds once, even if the result is subnormal.
 static Value scale(Code &code, Value value, Value shifted) {
   const Format &format = code.format;
   Value sum = code.addInt(shifted, 2 * format.bias - format.shiftBits());
@@ -43,8 +43,9 @@ Value expansion::buildExp(Code &code, Value x) {
   return scale(code, reducedExp(code, reduced.remainder), reduced.shifted);
 }
 
-/// Returns exp of a sum, up to a power of two. Its error is little more than
-/// the error of the last addition, so a result that needs no rounding is exact.
+/// Returns exp(x.high + x.low) / 2^n, and the bits of n + Format::shift in
+/// `shifted`. The error is only slightly larger than that of the last addition,
+/// so a result that needs no rounding is exact.
 static Value reducedExp(Code &code, Pair x, Value &shifted) {
   const Format &format = code.format;
   Value shift = code.real(format.shift());
@@ -91,8 +92,9 @@ Value expansion::buildExp2(Code &code, Value x) {
   return scale(code, result, code.bits(shifted));
 }
 
-/// Returns (exp x - 1) / 2^k within the bounds of the functions below. With t =
-/// 2^(n - k) and q = expm1 r, the result is q t + (t - 2^-k).
+/// Returns (exp x - 1) / 2^k for x within the bounds that callers enforce. With
+/// x = n ln 2 + r, t = 2^(n - k) and q = expm1 r, the result is
+/// q t + (t - 2^-k).
 static Value scaledExpm1(Code &code, Value x, int64_t k) {
   const Format &format = code.format;
   Reduced reduced = reduce(code, x, format.inverseLn2, format.ln2);

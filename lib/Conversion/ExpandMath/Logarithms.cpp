@@ -70,8 +70,9 @@ static Value withSpecialValues(Code &code, Value x, Value log) {
   return code.ifLess(x, code.real(infinity), log, x);
 }
 
-/// Returns log x + `correction`, which may be null and is small next to log x.
-/// log x = e ln 2 + log m, and with s = (m - 1) / (m + 1), log m = 2 atanh(s).
+/// Returns log x + `correction`. The correction may be null, and is small
+/// compared to log x. log x = e ln 2 + log m, and with s = (m - 1) / (m + 1),
+/// log m = 2 atanh(s).
 static Value correctedLog(Code &code, Value x, Value correction) {
   const Format &format = code.format;
   auto [exponent, m] = splitAtRoot(code, x);
@@ -192,7 +193,7 @@ static Value logOfSum(Code &code, Value x, Value w, Value large) {
 }
 
 /// Returns a threshold. If x is at least this threshold, x^2 + 1 rounds to x^2,
-/// and w is nearly 2 x.
+/// and w in the functions below is nearly 2 x.
 static Value largeNumber(Code &code) {
   return code.real(std::ldexp(1.0, code.format.mantissaBits / 2 + 2));
 }

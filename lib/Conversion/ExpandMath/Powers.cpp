@@ -17,7 +17,7 @@ using namespace mlir::batch::expansion;
 //===----------------------------------------------------------------------===//
 
 /// Computes |x|^y = exp(y log |x|). The logarithm has as many additional bits
-/// as the exponent of the result takes.
+/// as the result has exponent bits.
 static Value buildMagnitude(Code &code, Value x, Pair y) {
   Pair log = buildLongLog(code, code.abs(x));
   Pair product = code.product(y.high, log.high);
@@ -35,7 +35,7 @@ Value expansion::buildPowf(Code &code, Value x, Value y) {
   Value isOne = code.both(code.equal(code.abs(x), one),
                           code.equal(code.abs(y), infinity));
   magnitude = code.select(isOne, one, magnitude);
-  // An infinite y is even.
+  // An infinite y counts as even.
   Value isInteger = code.equal(code.trunc(y), y);
   Value half = code.mul(y, code.real(0.5));
   Value isHalfOdd =
@@ -48,7 +48,7 @@ Value expansion::buildPowf(Code &code, Value x, Value y) {
   Value none = code.real(std::numeric_limits<double>::quiet_NaN());
   result = code.select(isFiniteNegative, code.select(isInteger, result, none),
                        result);
-  // Squares are bit-identical whether or not the exponent is a constant.
+  // Compute squares as for a constant exponent, so both are bit-identical.
   result = code.select(code.equal(y, code.real(2.0)), code.mul(x, x), result);
   // If x is 1 or y is 0, the result is 1, even if the other operand is NaN.
   Value isAlwaysOne = code.either(code.equal(x, one), code.equal(y, zero));
@@ -168,7 +168,7 @@ Value expansion::buildIpowi(OpBuilder &builder, Location loc, Value base,
                             Value exponent) {
   using Predicate = arith::CmpIPredicate;
   Integers code = {builder, loc, base.getType()};
-  // For i1, a shift by one is undefined, and 1 is -1.
+  // For i1, a shift by one bit is undefined, and the constant 1 is equal to -1.
   Type element = getElementTypeOrSelf(base.getType());
   if (element.isInteger(1)) {
     Value isZero = code.compare(Predicate::eq, exponent, 0);
@@ -193,7 +193,8 @@ static constexpr double inverseCbrt[] = {-0.0499370806, 0.317757756,
                                          -0.809960961, 1.54188716};
 
 namespace {
-/// The decomposition |x| = 2^(3 k) m 2^j with j = -1, 0 or 1 and 1 <= m < 2.
+/// The decomposition |x| = 2^(3 * k) * m * 2^j with j = -1, 0 or 1, and
+/// 1 <= m < 2.
 struct CubicSplit {
   Value power; ///< 2^k
   Value m;

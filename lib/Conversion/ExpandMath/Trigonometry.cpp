@@ -168,16 +168,16 @@ Value expansion::buildAcos(Code &code, Value x) {
   return code.select(isSmall, complement, code.add(above, above));
 }
 
-/// Returns the angle of the point (x, y) with x, y >= 0, not both 0 or
-/// infinite. Where `isMirrored` is true, returns pi minus this angle.
+/// Returns the angle of the point (x, y), where x, y >= 0 are neither both 0
+/// nor both infinite. Where `isMirrored` is true, returns pi minus this angle.
 /// `isMirrored` may be null. The angle is the sum of a multiple of pi / 4 and
 /// an angle whose tangent is at most 3/7.
 static Value buildAngle(Code &code, Value y, Value x, Value isMirrored) {
   const AngleFormat &format = getAngleFormat(code);
   Value isSteep = code.less(x, y);
   Value small = code.select(isSteep, x, y), large = code.select(isSteep, y, x);
-  // For a ratio above 2/5, the angle to the diagonal is smaller. The products
-  // do not round subnormal numbers.
+  // For a ratio above 2/5, the angle to the diagonal is smaller. Compare
+  // products with 2 and 5, because these do not round subnormal numbers.
   Value isDiagonal = code.less(code.mul(large, code.real(2.0)),
                                code.mul(small, code.real(5.0)));
   Value u = code.div(code.select(isDiagonal, code.sub(small, large), small),
@@ -205,7 +205,7 @@ Value expansion::buildAtan2(Code &code, Value y, Value x) {
   Value infinity = code.real(std::numeric_limits<double>::infinity());
   Value a = code.abs(y), b = code.abs(x);
   Value largest = code.ifLess(a, b, b, a);
-  // Sums and products must not overflow.
+  // Scale large numbers, so sums and products do not overflow.
   Value scale = code.ifLess(code.real(std::ldexp(1.0, code.format.bias - 3)),
                             largest, code.real(0.0625), one);
   Value isInfinite = code.equal(largest, infinity);

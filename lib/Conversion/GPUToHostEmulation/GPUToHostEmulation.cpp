@@ -93,7 +93,7 @@ LogicalResult KernelEmulation::placeShared() {
     sharedOffsets[global.getSymName()] = sharedBytes;
     sharedBytes += layout.getTypeSize(type).getFixedValue();
   }
-  // Memory added by the launch follows the other variables.
+  // The memory that the launch adds follows the other variables.
   int64_t alignment = dynamic.empty() ? 1 : dynamicAlignment;
   for (LLVM::GlobalOp global : dynamic)
     alignment = std::max<int64_t>(alignment, global.getAlignment().value_or(1));

@@ -63,7 +63,7 @@ private:
   FailureOr<AtomicAccess> getAtomicAccess(Operation *op, Value pointer,
                                           Type type,
                                           std::optional<StringRef> syncscope);
-  /// Inserts a call before `op` that checks a whole access.
+  /// Inserts, before `op`, a call that checks a whole access.
   LogicalResult check(Operation *op, EmulatorFunction function, Value pointer,
                       Type type, std::optional<uint64_t> alignment);
   LogicalResult checkMasked(Operation *op, EmulatorFunction function,
@@ -180,7 +180,7 @@ static bool isOwn(Value pointer) {
 LogicalResult OperationEmulation::convertLoad(LLVM::LoadOp op) {
   if (isOwn(op.getAddr()))
     return success();
-  // The emulator must see every load.
+  // The emulator must see every load, but LLVM could merge invariant loads.
   op.setInvariant(false);
   Type type = op.getType();
   if (op.getOrdering() == LLVM::AtomicOrdering::not_atomic)

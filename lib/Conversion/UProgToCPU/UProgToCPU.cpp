@@ -70,7 +70,7 @@ public:
     return {};
   }
   Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
-    // A block is one worker.
+    // A block is one worker, so it needs no barrier.
     if (barrier.getLevel() != uprog::Level::Block)
       waitForAll(barrier);
     return {};

@@ -283,7 +283,7 @@ void VectorEmitter::compute(Operation *op) {
   }
   SmallVector<Value> operands = getVectors(op->getOperands());
   if (mayTrap(op)) {
-    // Inactive instances may divide by 0.
+    // Divide by 1 for inactive instances, whose divisors may be 0.
     auto type = cast<VectorType>(operands[1].getType());
     Value ones = arith::ConstantOp::create(
         b, DenseElementsAttr::get(type,

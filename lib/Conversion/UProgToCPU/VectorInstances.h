@@ -43,8 +43,8 @@ func::FuncOp makeVectorInstances(uprog::ProgramOp program, int64_t width,
 void endLoopIfCancelled(scf::ForOp loop, func::FuncOp function);
 
 /// Makes divisions divide by 1 once an instance of `unit` has run more rounds
-/// than allowed. The loops of the instance then end early, so their values
-/// might be invalid divisors. `unit` must be a single unit.
+/// than allowed. The loops of the instance then end early, so values that they
+/// compute might be invalid divisors. `unit` must be a single unit.
 void guardDivisions(func::FuncOp function, const InstanceUnit &unit);
 
 } // namespace mlir::batch

@@ -110,7 +110,7 @@ LogicalResult CheckGPUTargetPass::checkTools(batch::GPUVendor vendor) {
     return success();
   StringRef name = batch::getOptionName(format.getValue());
   if (vendor == batch::GPUVendor::AMD) {
-    // Upstream code searches only this path.
+    // Upstream code searches only this path for the linker.
     SmallString<128> linker(ROCDL::getROCMPath());
     llvm::sys::path::append(linker, "llvm", "bin", "ld.lld");
     if (!llvm::sys::fs::can_execute(linker))

@@ -142,7 +142,7 @@ struct ChooseExecutorPass
         if (barrier.getLevel() == all)
           barrier.setLevel(group);
       });
-      // The program's units contain no units of this level.
+      // Remove the levels of units that the program's units do not contain.
       program.walk([&](RunOp run) {
         if (run.getLevel() && *run.getLevel() >= group)
           run.removeLevelAttr();

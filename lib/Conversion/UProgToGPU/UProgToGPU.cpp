@@ -229,7 +229,7 @@ void KernelEmitter::reportEnd() {
   tell(arith::OrIOp::create(b, kernel.planProgress, last), kernel.progress);
 }
 
-/// Makes the first thread store a word for the host. The thread does not wait.
+/// Makes the first thread store a word for the host, without waiting for it.
 void KernelEmitter::tell(Value value, Value where) {
   auto choice = scf::IfOp::create(b, kernel.isFirst, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
@@ -517,7 +517,7 @@ int64_t KernelEmitter::loadParameters() {
 void KernelEmitter::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
                               Field blocksArgument, int64_t sharedBytes) {
   const LaunchShape &shape = kernel.shape;
-  // No thread may hang after the first thread has reported the end.
+  // Wait, because no thread may hang after the first has reported the end.
   gpu::BarrierOp::create(b);
   Value ended = bytesAt(kernel.ownControl, kBlockControlEnded);
   tell(arith::ConstantIntOp::create(b, b.getI32Type(), 1), ended);

@@ -71,8 +71,8 @@ public:
   ProgramPattern(const TypeConverter &converter, MLIRContext *context,
                  State &state)
       : OpConversionPattern<OpTy>(converter, context), state(state) {
-    // The body that replaces a uprog.run has ops of the same kinds, but it runs
-    // only programs of lower levels.
+    // The body that replaces a uprog.run has ops of the same kinds. The
+    // recursion ends, because the body runs only programs of lower levels.
     this->setHasBoundedRewriteRecursion();
   }
 

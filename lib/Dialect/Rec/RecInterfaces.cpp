@@ -31,7 +31,7 @@ void MatchOp::getSuccessorRegions(RegionBranchPoint point,
     regions.emplace_back(getOperation(), getResults());
     return;
   }
-  // The fields that the cases take are not operands of this op.
+  // The fields that the cases receive are not operands of this op.
   for (Region &region : getRegions())
     regions.emplace_back(&region);
 }
@@ -43,8 +43,8 @@ void MatchOp::getRegionInvocationBounds(
 
 void MapOp::getSuccessorRegions(RegionBranchPoint,
                                 SmallVectorImpl<RegionSuccessor> &regions) {
-  // The elements that the body takes are not operands of this op, and no single
-  // run of the body yields the resulting lists.
+  // The elements that the body receives are not operands of this op, and no
+  // single run of the body yields the resulting lists.
   regions.emplace_back(&getBody());
   regions.emplace_back(getOperation(), getResults().take_front(0));
 }
@@ -122,7 +122,7 @@ static void appendElements(Operation *op, Value list, Value to,
   }
   AdtOp adt = lookupAdt(op, type.getName(), symbolTables);
   std::optional<ListShape> shape = getListShape(adt);
-  // A walk from link to link matches each link.
+  // Code that walks the list matches each of its links.
   edges.push_back({ValueFlowEdge::Decide, list, {}, {}});
   edges.push_back({ValueFlowEdge::Decide, list, {}, shape->link, shape->rest});
   edges.push_back({ValueFlowEdge::Read, list, to, shape->link, shape->element});

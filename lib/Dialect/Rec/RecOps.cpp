@@ -86,7 +86,7 @@ LogicalResult AdtOp::verifyRegions() {
       return variant.emitOpError("has more than one child, but its ADT is a "
                                  "sequence; declare it 'kind tree' or 'kind "
                                  "dag'");
-    // The lengths of lists are only known when inputs are read.
+    // Do not count children in lists, whose lengths depend on the inputs.
     if (std::optional<int64_t> arity = getArity(); arity && children > *arity)
       return variant.emitOpError("has ")
              << children << " children, but its ADT has arity " << *arity;
@@ -455,7 +455,7 @@ YieldOp FoldOp::getYield() {
 }
 
 Block::BlockArgListType FoldOp::getAccumulators() {
-  // This function also runs on ops that have not been verified yet.
+  // Before verification, an op may have fewer arguments than initial values.
   Block::BlockArgListType arguments = getBody().getArguments();
   return arguments.take_front(
       std::min<size_t>(arguments.size(), getInits().size()));
@@ -504,7 +504,8 @@ LogicalResult MapOp::verifyRegions() {
 }
 
 LogicalResult FoldOp::verify() {
-  // The interfaces compare initial values, accumulators and results.
+  // The interfaces compare the types of initial values, accumulators and
+  // results.
   return verifyBodyArguments(*this, getBody(), getResultTypes(),
                              getLists().getTypes());
 }
@@ -644,7 +645,7 @@ struct MatchOfConstruct : OpRewritePattern<MatchOp> {
     Operation *yield = region->front().getTerminator();
     SmallVector<Value> results(yield->getOperands());
     rewriter.eraseOp(yield);
-    // Yielded fields are arguments of the block that is about to be erased.
+    // Replace yielded block arguments, because the block is about to be erased.
     for (Value &result : results)
       if (auto argument = dyn_cast<BlockArgument>(result);
           argument && argument.getOwner() == &region->front())

@@ -76,7 +76,7 @@ void Uniformity::begin(ProgramOp program) {
 }
 
 void Uniformity::visitCall(ValueRange arguments, ValueRange operands) {
-  // Types are checked later.
+  // The number of operands may be wrong, because calls are checked later.
   for (auto [argument, operand] : llvm::zip(arguments, operands))
     join(argument, findCause(operand));
 }

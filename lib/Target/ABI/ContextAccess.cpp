@@ -257,7 +257,7 @@ Value ContextBuilder::loadElement(RankedTensorType type, Value row,
                                   ValueRange indices) {
   Type element = type.getElementType();
   int64_t bytes = elementBytes(element);
-  // The stride is in bytes; rows of the last dimension are padded.
+  // The stride is in bytes. Each row along the last dimension is padded.
   int64_t stride = bytes;
   Value address = row;
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
@@ -409,7 +409,7 @@ Value ContextBuilder::reserveEntries(Value count) {
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, end,
                             loadField(ContextField::listCapacity));
   growIf(isFull, RuntimeFunction::growList, {count});
-  // The free entries may have moved.
+  // Load the size again, because the free entries may have moved.
   Value begin = loadField(ContextField::listSize);
   storeField(ContextField::listSize,
              arith::AddIOp::create(builder, loc, begin, count));

@@ -37,7 +37,7 @@ namespace {
 struct Target {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::string triple, cpu;
-  bool otherArchitecture = false; ///< is not that of the host
+  bool otherArchitecture = false; ///< differs from the host's
   int64_t vectorBits = 128;
   int64_t vectorRegisters = 16;
   /// Vector features that the code may use, by their names in /proc/cpuinfo.
@@ -252,7 +252,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
     function.addFnAttr("target-cpu", target.cpu);
     function.addFnAttr("target-features",
                        target.machine->getTargetFeatureString());
-    // Some CPUs prefer narrower vectors than those that the code uses.
+    // Without this, LLVM would use narrower vectors on CPUs that prefer them.
     if (target.machine->getTargetTriple().isX86())
       function.addFnAttr("prefer-vector-width",
                          std::to_string(target.vectorBits));

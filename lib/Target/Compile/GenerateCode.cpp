@@ -78,7 +78,7 @@ struct Pieces {
   }
 
   unsigned count;
-  llvm::StringMap<unsigned> of; ///< piece by function name
+  llvm::StringMap<unsigned> of; ///< piece of each function, by name
 };
 
 } // namespace
@@ -122,7 +122,8 @@ mlir::batch::generateCode(Location loc, llvm::Module &module,
                           llvm::TargetMachine &machine, unsigned level,
                           Sanitizer sanitizer) {
   Pieces pieces(module);
-  // The passes of a sanitizer add variables and a constructor to each module.
+  // Do not split the module for a sanitizer, whose passes add variables and a
+  // constructor to each module.
   bool whole = pieces.count == 1 || sanitizer != Sanitizer::None;
   std::vector<ObjectFile> objects(whole ? 1 : pieces.count + 1);
   LogicalResult result = success();

@@ -41,7 +41,7 @@ static std::error_code lastError() {
 
 namespace {
 
-/// Bytes in memory that have a file descriptor and therefore a name.
+/// File in memory. The linker opens it by a name derived from its descriptor.
 class MemoryFile {
 public:
   explicit MemoryFile(ArrayRef<char> bytes)
@@ -111,8 +111,8 @@ private:
   std::thread reader;
 };
 
-/// Hides the LLVM command-line options temporarily. The linker resets all of
-/// them to their defaults, including the options of the surrounding program.
+/// Hides the registered LLVM command-line options temporarily. Otherwise the
+/// linker would reset them all, including those of the surrounding program.
 class HiddenOptions {
 public:
   HiddenOptions() {

@@ -23,8 +23,8 @@ void mlir::batch::markChecked(llvm::Function &function, Sanitizer sanitizer) {
     function.addFnAttr(llvm::Attribute::SanitizeAddress);
   if (sanitizer == Sanitizer::Thread)
     function.addFnAttr(llvm::Attribute::SanitizeThread);
-  // Without `nounwind`, the passes would add exception handlers, but there are
-  // no exceptions.
+  // Without `nounwind`, the passes would add exception handlers, although no
+  // code throws exceptions.
   if (sanitizer != Sanitizer::None)
     function.setDoesNotThrow();
 }

@@ -123,7 +123,7 @@ std::string batch::getFirstChip(bool ChipFacts::*feature) {
   return (kNVIDIA.chipPrefix + Twine(found->first)).str();
 }
 
-/// Searches the same directories as the MLIR pass that runs these tools.
+/// Searches the same directories as the MLIR pass that runs the CUDA tools.
 StringRef batch::findMissingCUDATool(StringRef format) {
   SmallString<128> folder(NVVM::getCUDAToolkitPath());
   llvm::sys::path::append(folder, "bin");

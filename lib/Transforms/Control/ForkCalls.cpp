@@ -92,7 +92,8 @@ BlockForker::BlockForker(Block &block, const InspectorWaits &mayWait)
     llvm::for_each(op.getOperands(), add);
     visitUsedValuesDefinedAbove(op.getRegions(),
                                 [&](OpOperand *use) { add(use->get()); });
-    // Only the first of two reads of a row can wait.
+    // Of two reads of a row, only the first can wait, so the second depends on
+    // it.
     if (auto read = dyn_cast<AwaitOp>(op))
       addOp(std::exchange(reads[read.getRow()], read));
     above[&op] = std::move(needed);
@@ -221,8 +222,8 @@ bool BlockForker::placeAsBranches(ArrayRef<Operation *> ops, Block &to) {
   }
   if (groups.getNumClasses() < 2)
     return false;
-  // A group that contains only reads is not worth a branch, because the tasks
-  // that the reads wait for run meanwhile.
+  // A group that contains only reads is not worth a branch. The tasks that its
+  // reads wait for run while the branches run.
   DenseMap<unsigned, unsigned> branchOf;
   SmallVector<Ops> branches;
   for (unsigned number : inside.set_bits())
@@ -281,7 +282,7 @@ bool BlockForker::placeInSequence(ArrayRef<Operation *> ops, Block &to) {
   if (cuts.empty() || inside.count() < 2)
     return false;
   llvm::BitVector isCut(waiting.size());
-  SmallVector<unsigned> sectionOf(waiting.size()); // sections by cut
+  SmallVector<unsigned> sectionOf(waiting.size()); // section of each cut
   for (auto [i, number] : llvm::enumerate(cuts)) {
     isCut.set(number);
     sectionOf[number] = 2 * i + 1;

@@ -158,8 +158,9 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
   return success();
 }
 
-/// Converts a read of an extent. Extents belong to the data structure. Extents
-/// of parameters are known once the parameters are bound.
+/// Converts a read of an extent. The extents of ragged tensors belong to the
+/// data structure. Extents of parameters are known once the parameters are
+/// bound.
 LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
   Location loc = dim.getLoc();
   Value source = mapping.lookupOrNull(dim.getSource()), extent;
@@ -408,7 +409,7 @@ LogicalResult Linearizer::run() {
   RecursionClasses recursion(program, sharedness);
   for (const RecursionClass &component : recursion.getClasses()) {
     // A recursion that waits cannot become one loop, because other instances
-    // continue meanwhile.
+    // continue during the wait.
     const bool traverse =
         component.onePass &&
         llvm::none_of(component.functions, [&](func::FuncOp function) {

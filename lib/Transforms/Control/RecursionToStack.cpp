@@ -33,7 +33,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Assignment that a block makes before a lane leaves it.
+/// Assignment at the end of a block: a variable and its new value.
 using Assignment = std::pair<VariableOp, Value>;
 
 /// Builds a machine from functions that are graphs of steps.

@@ -20,7 +20,8 @@ namespace {
 class InsertBarriersPass
     : public batch::impl::InsertBarriersPassBase<InsertBarriersPass> {
   void runOnOperation() override {
-    // Plans and lanes already have barriers.
+    // If there are neither buffers nor rows of nodes, programs run plans or
+    // lanes, which already have barriers.
     if (getOperation().getOps<uprog::BufferOp>().empty() &&
         getOperation().getOps<uprog::NodeRowsOp>().empty())
       return;

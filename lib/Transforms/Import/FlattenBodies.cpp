@@ -21,9 +21,9 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// Returns the operands of `op` that need another value if the branch of `op`
-/// is not taken, each with this value. Returns none if `op` must not run in
-/// that case.
+/// Returns the operands of `op` that must be replaced if the branch of `op` is
+/// not taken, each with the number that replaces it. Returns none if `op` must
+/// not run in that case.
 static std::optional<SmallVector<std::pair<OpOperand *, int64_t>>>
 getGuards(Operation *op) {
   SmallVector<std::pair<OpOperand *, int64_t>> guards;
@@ -48,9 +48,9 @@ getGuards(Operation *op) {
   return std::nullopt;
 }
 
-/// Moves the ops in the regions of `branch` before it, and selects its results.
-/// If a region would not run, its ops get safe operands. Does nothing if an op
-/// must not run in that case.
+/// Moves the ops in the regions of `branch` before `branch`, and replaces its
+/// results with selects. If a region is not taken, its ops compute with safe
+/// operands. Does nothing if an op must not run when its region is not taken.
 static void flatten(scf::IfOp branch) {
   SmallVector<Block *> blocks = {branch.thenBlock()};
   if (Block *otherwise = branch.elseBlock())

@@ -167,7 +167,7 @@ class FoldBiasesPass : public batch::impl::FoldBiasesPassBase<FoldBiasesPass> {
 
   void fold(Operation *sum, Value value, Value addend) {
     auto op = cast<linalg::LinalgOp>(value.getDefiningOp());
-    op->moveBefore(sum); // where the addend is defined
+    op->moveBefore(sum); // after the definition of the addend
     op.getDpsInitOperand(0)->set(addend);
     sum->getResult(0).replaceAllUsesWith(value);
     sum->erase();

@@ -206,10 +206,10 @@ private:
   void convert(Value value);
 
   InputTensors &inputs;
-  /// For each carried value, the operands that it takes its value from.
+  /// Operands that supply each carried value.
   llvm::MapVector<Value, SmallVector<OpOperand *, 2>> sources;
-  /// Classes of carried values that must have the same type because they take
-  /// their values from the same operand.
+  /// Classes of carried values that must have the same type because the same
+  /// operand supplies them.
   llvm::EquivalenceClasses<Value> classes;
   DenseSet<Value> unknown;
   DenseSet<Value> demanded;
@@ -289,7 +289,7 @@ bool CarriedTensors::isKnown(Value value,
 void CarriedTensors::addReads(tensor::ExtractOp read,
                               llvm::SetVector<tensor::ExtractOp> &reads) const {
   SmallVector<tensor::ExtractOp> work = {read};
-  DenseSet<Value> seen; ///< visited numbers
+  DenseSet<Value> seen; ///< visited scalars that compute indices
   while (!work.empty()) {
     tensor::ExtractOp next = work.pop_back_val();
     SmallVector<Value> numbers;

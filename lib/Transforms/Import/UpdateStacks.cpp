@@ -35,9 +35,10 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// If `slice` is exactly one row of `stack`, whose type `row` omits the first
-/// dimension, returns the position of this row. Returns none for any other
-/// slice, such as a column of a square matrix, which has the type of a row.
+/// If `slice` is exactly one row of `stack`, returns the position of this row.
+/// `row` is the type of the slice without the first dimension. Returns none for
+/// any other slice, such as a column of a square matrix, which has the type of
+/// a row.
 static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
                                           RankedTensorType stack,
                                           RankedTensorType row) {
@@ -56,7 +57,7 @@ namespace {
 /// reinsertion.
 struct RowUpdate {
   tensor::ExtractSliceOp taken;
-  SmallVector<Operation *> inserts; ///< in order
+  SmallVector<Operation *> inserts; ///< in program order
   tensor::InsertSliceOp put;
   OpFoldResult position;
 };
@@ -131,8 +132,9 @@ static bool visitsRows(scf::ForOp loop, int64_t rows) {
 }
 
 /// Makes `loop` start from the stack that it reads instead of the stack that it
-/// fills, if it uses rows only in `update`. This is valid because each round
-/// reads a row before replacing it, and the loop replaces all rows.
+/// fills, if each round accesses only the row of `update`. This is valid
+/// because each round reads a row before replacing it, and the loop replaces
+/// all rows.
 static bool joinStacks(scf::ForOp loop, const RowUpdate &update) {
   tensor::InsertSliceOp put = update.put;
   tensor::ExtractSliceOp taken = update.taken;
@@ -159,7 +161,7 @@ static bool joinStacks(scf::ForOp loop, const RowUpdate &update) {
   return true;
 }
 
-/// Returns true if a product in `loop` reads a matrix that the round selects
+/// Returns true if a product in `loop` reads a matrix that each round selects
 /// from a tensor outside the loop.
 static bool selectsMatrices(scf::ForOp loop) {
   auto isMatrix = [&](tensor::ExtractSliceOp slice) {
@@ -183,7 +185,8 @@ class UpdateStacksPass
     SmallVector<tensor::InsertSliceOp> puts;
     getOperation()->walk(
         [&](tensor::InsertSliceOp put) { puts.push_back(put); });
-    // An insert may be one step of an update that ends later.
+    // Visit the last inserts first: an insert may be one step of an update that
+    // ends later.
     DenseSet<Operation *> replaced;
     llvm::SetVector<scf::ForOp> loops;
     for (tensor::InsertSliceOp put : llvm::reverse(puts)) {

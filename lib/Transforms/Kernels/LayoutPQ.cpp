@@ -101,7 +101,7 @@ private:
   std::map<Key, int32_t> numbers;
 };
 
-/// Decides which operators of a kernel are equal.
+/// Classifies the operators of a kernel: equal operators have the same kind.
 class Kinds {
 public:
   virtual ~Kinds() = default;
@@ -118,8 +118,9 @@ protected:
   Numbering kinds;
 };
 
-/// Operators are equal if they are computed in the same way, from the same
-/// parameters, in code that begins with products.
+/// Operators are equal if identical code computes their results from the same
+/// parameters. Only products, and elementwise ops that depend on products, can
+/// be equal.
 class SameParameters : public Kinds {
 public:
   explicit SameParameters(KernelOp kernel);
@@ -137,9 +138,9 @@ private:
   DenseSet<int32_t> ofProducts;
 };
 
-/// Operators are equal if they are the same operation on equal shapes, after
-/// the same number of products. Two equal products must share one of their two
-/// operands.
+/// Operators are equal if they perform the same operation on equal shapes,
+/// after equally long chains of products. Two equal products must share one of
+/// their two operands.
 class SameShapes : public Kinds {
 public:
   SameShapes(KernelOp kernel, const DenseSet<int64_t> &single)
@@ -393,8 +394,8 @@ Value KernelRewriter::getRange(const Stack &stack, int64_t first, int64_t count,
   return range;
 }
 
-/// Returns the value that replaces `value`: a vector from a stack, in its
-/// original shape, or the mapped value.
+/// Returns the value that replaces `value`: its copy, a vector extracted from a
+/// stack, or `value` itself.
 Value KernelRewriter::get(Value value) {
   if (Value known = single.lookupOrNull(value))
     return known;
@@ -475,8 +476,9 @@ Value KernelRewriter::getStacked(ArrayRef<Value> values, bool asMatrix) {
   return tensor::ConcatOp::create(b, loc, 0, pieces);
 }
 
-/// Vectors that are multiplied by one matrix become the rows of a matrix.
-/// Matrices that are multiplied by one vector become one matrix.
+/// Emits equal products as one. Vectors that are multiplied by one matrix
+/// become the rows of a matrix. Matrices that are multiplied by one vector
+/// become one matrix.
 KernelRewriter::Stack KernelRewriter::emitProducts(ArrayRef<Operation *> ops) {
   int64_t count = ops.size();
   SmallVector<Value> matrices = getOperands(ops, 0);
@@ -634,7 +636,7 @@ void LayoutPQPass::layOut(KernelOp kernel, const DenseSet<int64_t> &single) {
     kinds = std::make_unique<SameShapes>(kernel, single);
   KernelBlock code(kernel, *kinds);
   batchrt::BatchingOptions options;
-  // If all operators of a batch read one value, generated code reads it in
+  // If all operators of a batch read the same value, generated code reads it in
   // place.
   options.sharedReads = true;
   options.maxStates = 500;

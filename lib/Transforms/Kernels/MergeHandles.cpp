@@ -68,8 +68,8 @@ static SmallVector<unsigned> findCopies(ValueRange values) {
   return first;
 }
 
-/// Returns, in the form of findCopies(), the copies that occur in both `a` and
-/// `b`.
+/// Returns the copies that occur in both `a` and `b`, in the format of
+/// findCopies().
 static SmallVector<unsigned> intersect(ArrayRef<unsigned> a,
                                        ArrayRef<unsigned> b) {
   SmallVector<unsigned> first;
@@ -212,7 +212,7 @@ void HandleMerger::run() {
   module.walk([&](RecordOp record) { mergeRecord(record); });
   for (auto function : module.getOps<func::FuncOp>())
     functions.push_back(function);
-  // A merge in a callee may allow one in its callers.
+  // A merge in a callee may allow more merges in its callers.
   bool changed = true;
   while (changed) {
     changed = false;

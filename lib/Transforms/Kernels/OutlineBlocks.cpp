@@ -31,7 +31,7 @@ struct StackState {
   SmallVector<Value> values;
   /// Rows whose initial values the block reads.
   llvm::SmallSetVector<int64_t, 2> reads;
-  SmallVector<Operation *> changes; ///< in order
+  SmallVector<Operation *> changes; ///< in program order
 };
 
 /// Row of a variable at the start of the block.
@@ -64,7 +64,7 @@ private:
   SymbolTable &moduleSymbols;
   llvm::MapVector<StringAttr, StackState> states;
   /// Maps a read to the value that it sees: a value of the block, or the first
-  /// read of the row.
+  /// read of the same row.
   DenseMap<Value, Value> seen;
   llvm::MapVector<Row, Value> rows;
   DenseMap<Value, Row> rowOf;
@@ -102,7 +102,7 @@ Value BlockOutliner::read(TopOp top) {
   return it->second;
 }
 
-/// Follows the block's operations on variables.
+/// Records the effects of the block's operations on variables.
 void BlockOutliner::trace() {
   auto see = [&](Value value) {
     auto known = seen.find(value);
@@ -132,8 +132,8 @@ void BlockOutliner::trace() {
   }
 }
 
-/// Returns true for a row that the block does not change, so it can be copied
-/// instead of computed.
+/// Returns true if `value` is a row of a variable that the block does not
+/// change. Such a row can be copied instead of computed.
 bool BlockOutliner::isCopied(Value value) {
   auto row = rowOf.find(value);
   return row != rowOf.end() && states[row->second.first].changes.empty();
@@ -155,7 +155,7 @@ void BlockOutliner::findMade() {
   for (Value condition : body.getTerminator()->getOperands())
     need(condition);
 
-  // Add the operands of values in `made`, including the captures of regions.
+  // Follow the operands and captures of the ops that compute `made`.
   SmallVector<Value> work(made.getArrayRef());
   DenseSet<Value> visited;
   while (!work.empty()) {
@@ -181,8 +181,8 @@ void BlockOutliner::findMade() {
   }
 }
 
-/// Exposes rows below the top: pops the rows above them. Popped rows that are
-/// also read get separate variables.
+/// Exposes rows below the top: pops the rows above them. Popped rows that the
+/// block also reads are stored in separate variables.
 void BlockOutliner::makePrologue() {
   auto readTop = [&](StringAttr name) {
     Type type = machine.lookupSymbol<VariableOp>(name).getType();

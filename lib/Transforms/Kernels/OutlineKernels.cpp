@@ -125,7 +125,7 @@ static bool isReduction(Operation *op) {
 bool Outliner::isTensorOp(Operation *op) const { return code->contains(op); }
 
 /// Returns true for the extent of a ragged tensor. A kernel that reads the
-/// tensor also has the extent.
+/// tensor can compute the extent itself.
 static bool isExtent(Operation *op) {
   auto dim = dyn_cast<tensor::DimOp>(op);
   return dim && dim.getConstantIndex() == 0;
@@ -142,7 +142,7 @@ static size_t hashKernel(KernelOp kernel) {
                                      OperationEquivalence::ignoreHashValue,
                                      OperationEquivalence::IgnoreLocations));
   });
-  // The map reserves the two largest keys.
+  // Clear the highest bit, because the map reserves the two largest keys.
   return static_cast<size_t>(hash) >> 1;
 }
 
@@ -240,7 +240,7 @@ void Outliner::followControl(Operation *op) {
   for (Value result : op->getResults())
     if (follows || (!view && carriesTensor(result.getType())))
       dependsOnControl.insert(result);
-  // Fields that a match extracts exist before the match.
+  // Fields of a match exist before it, so they do not depend on control flow.
   auto loop = dyn_cast<LoopLikeOpInterface>(op);
   if (!loop)
     return;
@@ -293,7 +293,7 @@ Role Outliner::roleOf(Operation *op) {
 
 void Outliner::classify(Block *block) {
   levels.clear();
-  // A `rec.phase` is a control-flow op on which everything after it depends.
+  // A `rec.phase` counts as control flow on which all later ops depend.
   unsigned highest = 0, marked = 0;
   for (Operation &op : *block) {
     unsigned level = levelOf(&op, marked);
@@ -312,9 +312,9 @@ void Outliner::classify(Block *block) {
   }
 }
 
-/// Adjusts roles by cost. Levels of input or output ops without a reduction are
-/// not worth a kernel. Such input ops are recomputed where they are used, and
-/// such output ops are computed together with the cell. A value that control
+/// Adjusts roles by cost. A level of input or output ops is not worth a kernel
+/// if it has no reduction. Its input ops are recomputed where they are used,
+/// and its output ops are computed together with the cell. A value that control
 /// flow reads cannot be copied, so it gets a kernel.
 void Outliner::adjustRoles(Block *block) {
   DenseSet<unsigned> inputLevels, outputLevels;
@@ -359,7 +359,7 @@ void Outliner::adjustRoles(Block *block) {
   }
 }
 
-/// Separates the layers of a loop if its order requires this.
+/// Separates the layers of a loop and returns true, if its order requires this.
 bool Outliner::separateLayers(Block *block) {
   Operation *parent = block->getParentOp();
   auto order = parent->getAttrOfType<OrderAttr>(kOrderAttr);
@@ -408,8 +408,8 @@ unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
   return latest;
 }
 
-/// Moves a group of cells into a later kernel of cells if nothing reads the
-/// group before that kernel. No control flow in between depends on the group.
+/// Moves a group of cells into a later kernel of cells if neither tensor ops
+/// nor control flow read the group before that kernel.
 void Outliner::sinkGroups(Block *block) {
   if (!block->getOps<rec::PhaseOp>().empty())
     return;
@@ -555,7 +555,7 @@ Outliner::~Outliner() {
     op->destroy();
 }
 
-/// Returns a name for the code in `block`, which is in a region of some op.
+/// Returns the name of `block` in assembly, or else that of its parent op.
 static std::string nameBlock(Block *block) {
   Operation *op = block->getParentOp();
   std::string name = op->getName().stripDialect().str();
@@ -725,7 +725,7 @@ KernelOp Outliner::makeKernel(StringRef name, ArrayRef<Operation *> body,
   YieldOp::create(builder, loc, yielded);
 
   if (KernelOp equal = findEqual(kernel)) {
-    // The code of the kernel occurs in all of these places.
+    // Locations of all code that the kernel represents.
     SetVector<Location> places;
     if (auto known = dyn_cast<FusedLoc>(equal.getLoc()))
       places.insert_range(known.getLocations());

@@ -25,7 +25,7 @@ using rec::ValueFlowEdge;
 
 /// Returns a ragged tensor with as many rows as `list` has elements: the list
 /// itself, or the result of an op of `block` that maps the elements of the
-/// list. Returns null if there is none.
+/// list. Returns null if no such tensor exists.
 static Value findRagged(Value list, Block *block,
                         SymbolTableCollection &symbols) {
   if (isa<RankedTensorType>(list.getType()))

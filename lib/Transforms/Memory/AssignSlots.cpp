@@ -90,8 +90,8 @@ static Signature getSignature(const ValueClass &valueClass, bool isTransient) {
   return {producers, longBytes, isTransient};
 }
 
-/// In a program that waits, finds the classes without members in lists, data
-/// structures or memoized calls.
+/// Finds the transient classes of a program that waits. These classes have no
+/// members in lists, in data structures or in memoized calls.
 void SlotAssigner::findTransient() {
   bool waits = module.walk([](AwaitOp) { return WalkResult::interrupt(); })
                    .wasInterrupted();
@@ -206,7 +206,7 @@ LogicalResult SlotAssigner::layOutTable(TableOp table, StringRef primitives) {
   return success();
 }
 
-/// Checks that rows read by address are row-major, wherever they are stored.
+/// Checks that the rows of `table` are row-major if code reads them by address.
 LogicalResult SlotAssigner::checkLayout(TableOp table) {
   if (table.getOwnLayout().isRowMajor())
     return success();
@@ -257,7 +257,7 @@ FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
   const ValueClass &valueClass = classes.getClasses()[number];
   unsigned places = (valueClass.producers.empty() ? 0 : 1) +
                     valueClass.parameterRows.size() + valueClass.hasInputs;
-  // A ragged argument needs no place if nothing is appended to its list.
+  // A ragged argument without a place is valid: its list has no elements.
   if (places == 0 && !ragged)
     return kernel.emitError("argument #")
            << argument << " is neither computed nor an input";

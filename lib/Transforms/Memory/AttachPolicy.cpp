@@ -48,8 +48,8 @@ class AttachPolicyPass
       module->setAttr(kPolicyAttr, PolicyAttr::get(&getContext(), kind, text));
   }
 
-  /// Returns the table, which must be for the module's kernels, or null after
-  /// an error.
+  /// Reads the table, which must be for the module's kernels. Returns null
+  /// after an error.
   StringAttr readTable(ModuleOp module) {
     auto file = llvm::MemoryBuffer::getFile(table, /*IsText=*/true);
     if (!file) {

@@ -122,9 +122,9 @@ void DuplicateFunctionsPass::runOnOperation() {
   InstanceProgram program(getOperation());
   if (!program.getEntry())
     return;
-  // Collect again whenever collect() finds a function that is not duplicated.
-  // From then on, calls to it pass no known parameters, so the contexts of the
-  // functions that it calls change.
+  // Collect again whenever collect() finds a function with too many contexts.
+  // From then on, calls of this function pass no known parameters, which
+  // changes the contexts of its callees.
   while (!collect(program))
     ;
   for (func::FuncOp function : undivided)

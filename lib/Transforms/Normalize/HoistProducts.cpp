@@ -137,8 +137,8 @@ bool ProductHoister::hoist(linalg::LinalgOp product) {
   return true;
 }
 
-/// Computes the product of `pieces`, instead of the whole operand `whole`, and
-/// adds `init`. The pieces start at `offset` in dimension `dim` of the operand.
+/// Computes `product` with only `pieces` of the operand `whole`, starting from
+/// `init`. The pieces start at `offset` in dimension `dim` of the operand.
 Value ProductHoister::multiplyPiece(linalg::LinalgOp product, OpOperand &whole,
                                     int64_t dim, int64_t offset,
                                     ValueRange pieces, Value init) {

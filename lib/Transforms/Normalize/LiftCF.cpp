@@ -25,8 +25,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Upstream transformation that uses zeros for undefined values, which no op
-/// reads.
+/// Upstream transformation with zeros in place of undefined values. No op reads
+/// these values.
 class Lifting : public ControlFlowToSCFTransformation {
 public:
   Value getUndefValue(Location loc, OpBuilder &builder, Type type) override {
@@ -43,7 +43,7 @@ public:
                           "branch out of it");
   }
 
-  Type typeWithoutZero; ///< type of a value that would need a zero
+  Type typeWithoutZero; ///< a type of undefined values that has no zero
 };
 
 class LiftCFPass : public batch::impl::LiftCFPassBase<LiftCFPass> {

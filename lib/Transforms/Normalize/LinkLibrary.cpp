@@ -56,7 +56,8 @@ private:
   /// Copies by library function. If the module already has a function with the
   /// name of a helper, the copy of the helper gets another name.
   DenseMap<Operation *, func::FuncOp> copies;
-  /// Library functions whose copies still call library functions by name.
+  /// Library functions whose copies still call functions by their library
+  /// names.
   SmallVector<func::FuncOp> unresolved;
 };
 

@@ -75,7 +75,7 @@ LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value child) {
 
 void CaseSplitter::decideMatches(Block &block, Value value, StringAttr variant,
                                  ValueRange fields) {
-  // Inner matches come first, so a case that is moved contains none of them.
+  // Inner matches come first, so a case that is moved contains no such match.
   block.walk([&](rec::MatchOp match) {
     if (match.getValue() != value)
       return;

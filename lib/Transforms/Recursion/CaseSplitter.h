@@ -22,14 +22,14 @@ namespace mlir::batch {
 /// Copies of selected calls are selected.
 class CaseSplitter {
 public:
-  /// Copies callees in their current form, not in a later one. `maxCopies`
-  /// limits the number of copies of code that one function gets.
+  /// Copies the callees now, so later changes do not affect the inlined code.
+  /// `maxCopies` limits the number of copies of code in one function.
   CaseSplitter(ModuleOp module, const InstanceProgram &program,
                int64_t maxCopies);
   ~CaseSplitter();
 
-  /// Selects `call`. The child is `operand` if given, and the result of
-  /// `getChild` otherwise. Has no effect on a call of a function with
+  /// Selects `call`. The child is operand number `operand` if given, and the
+  /// result of `getChild` otherwise. Has no effect on a call of a function with
   /// unstructured code, which cannot be copied.
   void select(func::CallOp call, unsigned levels,
               std::optional<unsigned> operand = {}) {
@@ -60,7 +60,7 @@ public:
   LogicalResult inlineSelected(func::CallOp call);
 
   /// Resolves matches on `value` in `block`, given the variant and the fields
-  /// of `value` there. Leaves a match unchanged if it takes a field as another
+  /// of `value` there. Leaves a match unchanged if it reads a field as another
   /// type, such as a list as a ragged tensor.
   void decideMatches(Block &block, Value value, StringAttr variant,
                      ValueRange fields);

@@ -164,7 +164,7 @@ static FailureOr<KernelGraph> buildGraph(ModuleOp module) {
 }
 
 void AssignPhasesPass::runOnOperation() {
-  // The depths in an inspector follow from the phases for which it was created.
+  // Do not change the phases for which the depths in an inspector were created.
   if (llvm::any_of(getOperation().getOps<func::FuncOp>(),
                    [](func::FuncOp function) {
                      return function->hasAttr(kInspectorAttr);

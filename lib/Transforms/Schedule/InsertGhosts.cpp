@@ -29,8 +29,8 @@ namespace {
 using Length = std::optional<int64_t>;
 using Phases = DenseMap<StringAttr, int64_t>;
 
-/// Lengths of the task chains that compute the values of a region. The tasks
-/// are of one phase. Values from outside the region have length 0.
+/// Lengths of the task chains that compute the values of a region. All tasks of
+/// a chain are of one phase. Values from outside the region have length 0.
 class ChainLengths {
 public:
   ChainLengths(Region &region, int64_t phase, const Phases &phases);
@@ -295,7 +295,7 @@ void InsertGhostsPass::runOnOperation() {
       }))
     return;
   InstanceProgram program(module);
-  // No inspector will read the ghosts.
+  // Strategy `replicate` has no inspector that could read the ghosts.
   if (program.getStrategy() == Strategy::Replicate)
     return;
   SmallVector<Operation *> branches;

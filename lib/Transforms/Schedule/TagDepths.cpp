@@ -98,9 +98,9 @@ bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
   return nodes.contains(node);
 }
 
-/// Resolves `operand`, which enters a recursion or loop as `entered`, if
-/// `entered` also receives tensors of later phases, and only later phases read
-/// it. In this case, the depth of `operand` must not count.
+/// Resolves `operand`, which enters a recursion or loop as `entered`, under two
+/// conditions: `entered` also receives tensors of later phases, and only later
+/// phases read `entered`. In this case, the depth of `operand` must not count.
 void DepthTagger::resolve(OpOperand &operand, Value entered) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type || !type.hasStaticShape() || !flow.contains(operand.get()))
@@ -115,7 +115,7 @@ void DepthTagger::resolve(OpOperand &operand, Value entered) {
 }
 
 LogicalResult DepthTagger::run() {
-  // No inspector will read the depths.
+  // Strategy `replicate` has no inspector that could read the depths.
   if (program.getStrategy() == Strategy::Replicate)
     return success();
   if (failed(flow.verify()))

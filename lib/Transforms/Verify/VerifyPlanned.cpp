@@ -41,7 +41,8 @@ static SetVector<Operation *> findInspectors(ModuleOp module,
   return functions;
 }
 
-/// Checks that the kernel of `record` specifies where its rows are stored.
+/// Checks that the kernel of `record` specifies where its operands and results
+/// are stored.
 static LogicalResult verifyRecord(RecordOp record, SymbolTable &symbols) {
   auto kernel = symbols.lookup<KernelOp>(record.getKernelAttr().getAttr());
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)

@@ -61,7 +61,7 @@ class SourceMap:
     def explain(self, error):
         """Translates the locations in the message of an exception to source lines.
 
-        Compiler errors also get the names of the operations in which they occur.
+        The messages of compiler errors also name the operations in which the errors occur.
         """
         if error.args and isinstance(error.args[0], str) and FILE in error.args[0]:
             text = re.sub(rf"\b{FILE}:(\d+)(?::\d+)?: error: ", self._error, error.args[0])

@@ -6,7 +6,7 @@ _NAMED = 10  # maximum number of batches in the legend
 
 
 def _up(flushes, reads):
-    """Returns vertical positions.
+    """Returns the vertical positions of tasks.
 
     Each task is above all tasks that it reads and above all tasks of earlier flushes.
     """
@@ -19,7 +19,7 @@ def _up(flushes, reads):
 
 
 def _along(count, reads):
-    """Returns horizontal positions.
+    """Returns the horizontal positions of tasks.
 
     Tasks that read no others are placed one by one, in the order in which the last tasks read
     them. Other tasks are centered above the tasks that they read.
@@ -43,7 +43,7 @@ def _along(count, reads):
 
 
 def _separate(along, up):
-    """Moves tasks that would overlap."""
+    """Moves tasks horizontally so that none overlap."""
     taken = set()
     for task in sorted(range(len(along)), key=lambda t: along[t]):
         while (round(along[task], 2), up[task]) in taken:

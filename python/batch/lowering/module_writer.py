@@ -63,8 +63,8 @@ class ModuleWriter:
         self.data = None  # declarations of data types
         self.symbols = {}  # tracing.functions.Spec → name of its function
 
-    # All functions take all constants as parameters. The text has these marks in place of the
-    # parameters, which are determined at the end.
+    # Every function receives all constants as parameters, which are known only at the end. Until
+    # then, the text has these marks in place of the parameters.
     PARAMETER_NAMES, PARAMETER_TYPES, PARAMETERS = "<values>", "<types>", "<arguments>"
 
     # Text.
@@ -247,7 +247,7 @@ class ModuleWriter:
         outside of the branch or loop that first uses the list.
         """
         function = f"@segment{len(self.functions)}"
-        # JAX requires arguments with these extents.
+        # JAX requires an argument for each extent that the code uses.
         used = extents_of([*shapes, *avals], equations)
         if used.difference(self.extents):
             raise LoweringError(

@@ -31,7 +31,7 @@ def extent_text(n):
 
 
 def mark_broadcasts(operation):
-    """Marks the dimensions that are expanded by broadcasts to symbolic shapes.
+    """Marks the dimensions that broadcasts to symbolic shapes expand.
 
     These are the dimensions of extent 1, because a symbol is equal only to itself. The jaxlib
     passes require the two attributes.
@@ -80,7 +80,7 @@ def _comes_from(value, numbers):
 
 
 def take_extents(function, names, carriers):
-    """Replaces the extents that a JAX function computes from numbers with extents of arguments.
+    """Makes a JAX function read extents from arguments instead of computing them from numbers.
 
     The numbers of the symbols `names` are the first arguments. Argument `carriers` + i, not
     counting the numbers, has the extent of the i-th name. Returns the names in the order of

@@ -9,7 +9,7 @@ REMEDY = "; remove it, or use jax.vmap"
 _OUTSIDE = "; compute it outside of the function, for example with jax.vmap"
 _DEVICES = " because it needs axis names or several devices; use jax.vmap"
 
-# Primitives by the end of the message that rejects them.
+# Unsupported primitives, grouped by the text at the end of the message that rejects them.
 _NAMES = {
     _OUTSIDE: (
         "fft", "eig", "eigh", "svd", "qr", "geqrf", "geqp3", "householder_product", "ormqr",

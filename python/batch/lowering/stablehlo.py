@@ -58,7 +58,7 @@ def _reduces_nothing(operation):
 
 
 def drop_moves(operation):
-    """Replaces the results of operations that move no data with their operands.
+    """Removes operations that move no data. Their users read the operands instead.
 
     The jaxlib passes would read the first of zero indices, or leave such operations unchanged.
     """
@@ -306,7 +306,7 @@ def _hint(name):
 
 
 def signless(text):
-    """Returns the module of a text, with signless types, or None if no type is unsigned.
+    """Parses a text with signless types. Returns the module, or None if no type is unsigned.
 
     Operations specify the signedness. Casts from a type to itself are removed.
     """

@@ -107,7 +107,7 @@ def _locked(path):
 
 
 def _shrink(folder, cached):
-    """Removes the least recently used models, except `cached`, until the cache fits its limit.
+    """Removes the least recently used models, except `cached`, while the cache is too large.
 
     Also removes files left by killed processes.
     """
@@ -235,7 +235,7 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
                  b"%d" % state.st_mtime_ns, _cpu(), repr(arguments).encode(), text):
         key.update(b"%d:" % len(part))
         key.update(part)
-    for argument in arguments:  # contents of tables and tuning files
+    for argument in arguments:  # hash the contents of tables and tuning files
         file = argument.partition("=")[2]
         if os.path.isfile(file):
             with open(file, "rb") as opened:

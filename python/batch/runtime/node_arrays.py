@@ -34,13 +34,13 @@ def _whole(what, value):
 
 
 def _array(value):
-    """Returns a NumPy array, or a PyTorch tensor unchanged, because NumPy lacks some PyTorch
-    dtypes."""
+    """Converts a value to a NumPy array. Returns a PyTorch tensor unchanged, because NumPy lacks
+    some PyTorch dtypes."""
     return value if type(value).__module__ == "torch" else numpy.asarray(value)
 
 
 def _flat(what, lists, value, rows):
-    """Returns the elements of lists, and their offsets by level."""
+    """Returns the elements of lists, and the offsets of the lists by level."""
     levels = []
     for _ in range(lists):
         if isinstance(value, Ragged):

@@ -89,8 +89,8 @@ class Model:
         import numpyro
         from numpyro.infer import init_to_uniform
         from numpyro.infer.util import initialize_model
-        # JAX caches conversions of NumPy arrays, and other code may have cached a conversion to
-        # 32 bits.
+        # Copy NumPy arrays: JAX caches conversions of them, and other code may have cached a
+        # conversion to 32 bits.
         args, kwargs = jax.tree.map(
             lambda leaf: leaf.copy() if isinstance(leaf, numpy.ndarray) else leaf,
             (args, kwargs))

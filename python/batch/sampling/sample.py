@@ -1,4 +1,4 @@
-"""Draws from NumPyro models and JAX log densities by the No-U-Turn Sampler: batch.sample.
+"""Draws from NumPyro models and JAX log densities with the No-U-Turn Sampler: batch.sample.
 
 Each chain has its own control flow.
 """
@@ -123,7 +123,7 @@ def sample(target: Callable[..., Any], *, chains: int = 4, lanes: int | None = N
            mass: Literal["diagonal", "dense"] = "diagonal", target_accept: float = 0.8,
            max_depth: int = 10, threads: int | None = None,
            progress: bool | None = None) -> Samples:
-    """Draws samples by the No-U-Turn Sampler and returns them as Samples.
+    """Draws samples with the No-U-Turn Sampler and returns them as Samples.
 
     target: a NumPyro model. If `init` is a tree of arrays, a JAX function that returns the log
         density of such a tree, a scalar.

@@ -17,7 +17,7 @@ from batch.core.errors import LoweringError
 from batch.torch.aten import RULES
 from batch.torch.aten.elements import getitem
 
-# Arguments that rules do not receive: the placement of a tensor, or the type of the result.
+# Arguments for the placement of a tensor or the type of the result. Rules do not receive them.
 _LEFT_OUT = {"dtype", "device", "layout", "pin_memory", "memory_format", "non_blocking",
              "requires_grad"}
 _RANDOM = re.compile(r"aten\.(native_dropout|dropout|bernoulli|rand|normal|multinomial|"

@@ -54,7 +54,7 @@ class Spec(Body):
         for number, value in enumerate(values):
             if is_value(value):
                 frame.know(value, number)
-        frame.symbols = self._symbols  # new symbols of the function get higher numbers
+        frame.symbols = self._symbols  # new symbols of the function are numbered after these
         return arguments
 
     def _check(self, closed):

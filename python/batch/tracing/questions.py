@@ -188,7 +188,7 @@ _RELATIONS = {
 
 
 def _compare(name, extent, other):
-    """Returns the answer, or NotImplemented if JAX answers."""
+    """Returns the answer to a comparison, or NotImplemented to leave it to JAX."""
     if isinstance(other, numbers.Integral):
         return _RELATIONS[name](extent, int(other))
     if isinstance(other, _Extent):

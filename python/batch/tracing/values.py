@@ -211,8 +211,8 @@ class Frame:
         self.unknown = None  # error that ends this run even if user code catches it
         # State of a whole function, stored in its root frame; dims and lists are keyed by list.
         self.dims, self.lists, self.symbols = {}, {}, 0
-        # Suffix of the names of the function's symbols. JAX caches traces by name, and a cached
-        # trace asks no questions.
+        # Suffix of the names of the function's symbols, different in each run. JAX caches traces by
+        # name, and a cached trace would ask no questions.
         self.suffix = ""
         self.extents = {}  # extents of the function's arguments, by their names in this frame
 

@@ -99,7 +99,7 @@ def instance_type(aval, axis=UNMAPPED):
 
 
 def ragged_types(leaves, types):
-    """Returns the types. First extents that differ between instances are replaced by names.
+    """Returns `types` with names in place of first extents that differ between instances.
 
     Ragged arguments with equal offsets share a name. The type of a forest is its kind.
     """

@@ -144,7 +144,7 @@ class Compiled:
                 self._bound.move_to_end(key)
                 return known[1]
         given = {f"a{i}": leaves[i] for i in self._parameters}
-        # Without parameters among the arguments, all parameters are constants.
+        # If no argument is a parameter, all parameters are constants, so the model may be cached.
         keeps = keep or not given
         given.update(self._constants)
         keeps = keeps and all(isinstance(value, (jax.Array, Bound))

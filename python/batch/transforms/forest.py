@@ -275,7 +275,7 @@ class ViewReader(NodeReader):
         return variant.__name__, [(name, _member(cls, name)) for name in variant._names]
 
     def array(self, field, what, value, is_list):
-        # JAX also narrows these types.
+        # Narrow 64-bit types to the type of the field if JAX would narrow them, too.
         name = getattr(getattr(value, "dtype", None), "name", None)
         if name in ("float64", "int64", "uint64") and name != field.dtype and \
                 jax.dtypes.canonicalize_dtype(name) == field.dtype:

@@ -207,7 +207,7 @@ def _stream(reader, mapped, lanes, ordered):
                 shown += 1
     finally:
         stream.close()
-        if os.getpid() == process:  # in a forked process, the session is still in use
+        if os.getpid() == process:  # in a fork, the parent process still uses the session
             function._idle.append(session)
 
 

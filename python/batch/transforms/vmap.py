@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from batch.explain.explanation import Explanation
 
 R = TypeVar("R")
-_CALLS = 256  # limit on the checked calls that each function caches; each has a fixed batch size
+_CALLS = 256  # limit on the checked calls that each function caches; a call has a fixed batch size
 
 
 def data_of(function: Callable[..., Any]) -> tuple[dict[str, Data | List], tuple[str, ...]]:
@@ -206,7 +206,7 @@ class Mapped(Generic[R]):
     def compile(self, types: list[Any], shared: list[bool],
                 tree: Any) -> tuple[Any, Any]:
         """Returns the function for arguments of these types, and the tree of its results."""
-        if in_batch_trace():  # the function may read values of this trace
+        if in_batch_trace():  # not cached: the function may read values of this trace
             return self._compile(types, shared, tree)
         key = tree, tuple(types), tuple(shared), trace_options()
         with self.lock:

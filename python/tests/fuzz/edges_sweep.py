@@ -146,7 +146,7 @@ def binary_rounded(dtype):
 
 
 def _constant(array, value):
-    """Returns an array of the value, with the shape of `array`.
+    """Returns an array that is filled with `value` and has the shape of `array`.
 
     Batch sees a constant. The barrier prevents NumPy from computing with it during tracing. It
     also prevents XLA from folding divisions by zero, which would crash XLA.
@@ -157,7 +157,7 @@ def _constant(array, value):
 # --- comparisons ------------------------------------------------------------------------
 
 def _exact(functions):
-    """Returns {name: (function, whether its results are rounded)}."""
+    """Marks functions whose results are not rounded: returns {name: (function, False)}."""
     return {name: (f, False) for name, f in functions.items()}
 
 
@@ -228,7 +228,7 @@ def forms(dtype):
 
 
 def _normal(array):
-    """Returns floating-point numbers as float64; numbers that are subnormal in their type are 0."""
+    """Converts floats to float64, and floats that are subnormal in their type to 0."""
     name = array.dtype.name
     if name not in FLOATS:
         return numpy.asarray(array)
@@ -245,7 +245,7 @@ def _difference(a, b, arguments, tolerance):
         wrong = x != y
     else:
         both = numpy.isfinite(x) & numpy.isfinite(y)
-        # Intermediate values in XLA functions may also be subnormal.
+        # Tolerate more, because intermediate values in XLA functions may also be subnormal.
         least = 4 * float(jnp.finfo(b.dtype).tiny) if tolerance else 0
         near = numpy.where(both, abs(x - y) <= tolerance * abs(y) + least, x == y)
         zero = (x == 0) & (y == 0)

@@ -61,7 +61,7 @@ func.func @main(%words: !words {batch.name = "words"}, %limit: f32 {batch.name =
 }
 """
 
-# A data type with shared nodes and lists.
+# Model with a data type that has shared nodes and lists.
 BUSHES = """
 !bush = !rec.adt<@Bush>
 module {
@@ -237,7 +237,7 @@ def _touch(value):
 
 def _run_forked(call):
     """Runs a call in a forked process."""
-    faulthandler.cancel_dump_traceback_later()  # in the child, the timer would wait for a thread
+    faulthandler.cancel_dump_traceback_later()  # the child would wait for a missing thread
     child = os.fork()
     if child == 0:
         code = 9

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy
 from jax import lax
 
-N = 5  # instances
+N = 5  # number of instances
 DEPTH = 3
 
 

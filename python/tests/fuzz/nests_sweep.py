@@ -23,9 +23,9 @@ from support import comparison
 import batch
 from fuzz import nests, workers
 
-GROUP = 2  # programs that are compiled together
-SECONDS = 300  # for a group; an ordinary group takes a few seconds
-TOLERANCE = 1e-7  # of float64
+GROUP = 2  # number of programs that are compiled together
+SECONDS = 300  # time limit for a group; an ordinary group takes a few seconds
+TOLERANCE = 1e-7  # for float64 results
 
 
 def program_of(number, seed):

@@ -275,7 +275,7 @@ def outcome(function, *arguments):
 
 
 def by_jax(function, *arguments):
-    """Returns the outcome in JAX with transfers allowed. Batch makes no guarded copies."""
+    """Returns the outcome in JAX with transfers allowed, because Batch makes no guarded copies."""
     with jax.transfer_guard("allow"):
         return outcome(function, *arguments)
 

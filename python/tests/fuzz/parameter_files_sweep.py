@@ -28,7 +28,7 @@ import numpy
 import batch
 from fuzz import trials
 
-# Parameters of several types. One has a dynamic number of rows.
+# Model with parameters of several types. One parameter has a dynamic number of rows.
 MODEL = """
 func.func @main(%x: tensor<4xf32> {batch.name = "x"},
                 %E: tensor<?x4xf32> {batch.shared = "E"},
@@ -49,7 +49,7 @@ WANTED = {"E": (None, 4), "b": (4,), "s": (3,)}
 
 
 class Refused(Exception):
-    """Exception for a file that is not a valid file of these parameters."""
+    """Exception for a file that contains no valid parameters for the model."""
 
 
 def _pairs(items):

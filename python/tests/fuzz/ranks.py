@@ -19,7 +19,7 @@ from jax._src.core import new_jaxpr_eqn  # neither this function nor the lowerin
 from jax._src.interpreters import mlir
 from jax.extend import core
 
-N = 3  # instances
+N = 3  # number of instances
 FLOATS = ("float32", "float32", "float16", "bfloat16")
 INTEGERS = ("int32", "int32", "int8", "uint8", "uint32", "int16")
 MAKERS = {}

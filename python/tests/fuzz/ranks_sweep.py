@@ -31,7 +31,7 @@ from fuzz import (
     workers,
 )
 
-GROUP = 40  # cases that are compiled together
+GROUP = 40  # number of cases that are compiled together
 SECONDS = 300  # time limit for a group; most groups take ten seconds
 
 

@@ -51,7 +51,7 @@ class Programs:
         self.of_kind = {kind: self.declare(kind) for kind in ("tree", "dag")}
 
     def declare(self, kind):
-        """Returns a data type and a function of it."""
+        """Returns a data type, and a function of its values."""
         @batch.adt(kind=kind)
         class Item:
             class Leaf:
@@ -89,7 +89,8 @@ class Programs:
         mapped([Item.Leaf(1, [1, 2])])
         return Item, mapped
 
-    # A plan is [variant, fields...], where lists represent lists. objects() creates its objects.
+    # A plan describes a node as [variant, fields...]; lists represent lists. objects() creates the
+    # objects of a plan.
 
     def plan(self, rng, size):
         """Returns a random plan with about `size` leaves."""
@@ -292,7 +293,7 @@ class Programs:
             where = path + where
         values = []
         for i, plan in enumerate(plans):
-            # Words are integers.
+            # Round the value, because words are integers.
             if change[0] == "instead" and is_valid and i == which:
                 node[:] = ["Leaf", round(self.value(node)), [0, 0]]
             values.append(self.objects(rng, plan, Item, {id(node): change}

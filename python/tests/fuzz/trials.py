@@ -21,9 +21,9 @@ import batchtest
 
 from fuzz import workers
 
-CHUNK = 100  # trials per task
-SECONDS = 60  # for one trial
-_MANY = 5000  # trials in a long run
+CHUNK = 100  # number of trials in a task
+SECONDS = 60  # time limit for one trial
+_MANY = 5000  # minimum number of trials in a long run
 
 
 class _Allocations(ctypes.Structure):

@@ -17,7 +17,7 @@ import traceback
 
 import batchtest
 
-_START = 300  # seconds until a worker has imported its modules
+_START = 300  # time limit in seconds for a worker to import its modules
 
 
 def serve(run):

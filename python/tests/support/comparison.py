@@ -40,7 +40,7 @@ def difference(found, wanted, tolerance=None):
 def _difference_of_leaf(found, wanted, tolerance):
     if not isinstance(found, jax.Array):
         return f"is a {type(found).__name__}, not a JAX array"
-    # jax.vmap may return an argument unchanged, such as a NumPy array.
+    # jax.vmap may return an argument unchanged, so `wanted` may be a NumPy array.
     a, b = jax.typeof(found), jax.typeof(wanted)
     if a.str_short() != b.str_short():
         return f"{a.str_short()}, wanted {b.str_short()}"

@@ -1,4 +1,4 @@
-"""Data types of the tests of forests, functions of their values, and random values."""
+"""Data types for the tests of forests, functions of their values, and random values."""
 
 import gc
 
@@ -135,7 +135,7 @@ def random_graphs(rng):
 
 @batch.view(Graph, complex)
 def _(number):
-    """A join of copies of the real part. The imaginary part is the number of copies."""
+    """Returns a join of copies of the real part. The imaginary part is the number of copies."""
     return Graph.Join([number.real] * int(number.imag), 7)
 
 

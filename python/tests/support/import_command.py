@@ -81,6 +81,6 @@ def batch_import(*arguments):
 
 
 def batch_opt(text, *options):
-    """Output of batch-opt for a module."""
+    """Returns the output of batch-opt for a module."""
     return subprocess.run([batchtest.tool("batch-opt"), "-", *options], input=text.encode(),
                           stdout=subprocess.PIPE, check=True).stdout

@@ -42,7 +42,7 @@ def refused(name, function, *arguments):
 
 
 def floats(*shape, dtype=numpy.float32):
-    """Normally distributed numbers for each instance."""
+    """Returns normally distributed numbers for each instance."""
     return _generator.normal(size=(N,) + shape).astype(dtype)
 
 
@@ -55,7 +55,7 @@ def below(end, *shape, dtype=numpy.int32):
 
 
 def definite(size):
-    """Symmetric positive definite matrices."""
+    """Returns a symmetric positive definite matrix for each instance."""
     a = floats(size, size)
     return a @ a.swapaxes(1, 2) + size * numpy.eye(size, dtype=numpy.float32)
 
@@ -72,7 +72,7 @@ def typed():
 
 
 def collatz(n):
-    """Number of rounds until n is 1. It differs greatly between instances."""
+    """Returns the number of rounds until n is 1, which differs greatly between instances."""
     return lax.while_loop(lambda s: s[0] != 1, lambda s: (jnp.where(
         s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1), (n, jnp.int32(0)))[1]
 
@@ -98,7 +98,7 @@ def tanh_chain(xs):
 
 
 def search(values, wanted):
-    """Nested loops with a branch: three bisections."""
+    """Runs three bisections: nested loops with a branch."""
     def bisect(bounds):
         low, high = bounds
         middle = (low + high) // 2
@@ -603,7 +603,7 @@ def with_axis_name():
 
 
 def sharded():
-    """An array on two devices; conftest.py requests them from JAX."""
+    """Returns an array on two devices, which conftest.py requests from JAX."""
     mesh = jax.sharding.Mesh(numpy.array(jax.devices()[:2]), "d")
     return jax.device_put(floats(4).repeat(2, 0)[:4], jax.sharding.NamedSharding(
         mesh, jax.sharding.PartitionSpec("d")))

@@ -50,7 +50,7 @@ _rng = numpy.random.default_rng(5)
 
 
 def _fractions(shape, divisor):
-    """Random multiples of 1 / divisor."""
+    """Returns random multiples of 1 / divisor."""
     return _rng.integers(-64, 64, shape).astype(numpy.float32) / divisor
 
 
@@ -74,7 +74,7 @@ TREES = [_random_tree(size) for size in (1, 2, 5, 11, 30)]
 
 
 def _weights(model, rows):
-    """Random parameters of a model; dynamic extents are `rows`."""
+    """Returns random parameters of a model; dynamic extents are `rows`."""
     rng = numpy.random.default_rng(6)
     return {p.name: rng.integers(-64, 64, [rows if e < 0 else e for e in p.shape])
             .astype(numpy.float32) / 512 for p in model.parameters}
@@ -85,7 +85,7 @@ def _flags(sizes):
 
 
 def loop_results(folder):
-    """Results that batch-run computes for the loop."""
+    """Returns the results that batch-run computes for the loop."""
     source = batchtest.write_lines(folder / "loop.mlir", [LOOP])
     return oracle(folder, source, {"W": W}, [
         {"x": x.tolist(), "limit": float(limit)} for x, limit in zip(X, LIMIT)])
@@ -97,7 +97,7 @@ def bind_parser(**options):
 
 
 def parser_results(folder):
-    """Results that batch-run computes for SENTENCES with the parser."""
+    """Returns the results that batch-run computes for SENTENCES with the parser."""
     weights = _weights(batch.compile(PARSER, sizes=PARSER_SIZES), WORDS)
     return oracle(folder, PARSER, weights, [{"tokens": words} for words in SENTENCES],
                   *_flags(PARSER_SIZES))
@@ -109,7 +109,7 @@ def bind_encoder(**options):
 
 
 def encoder_results(folder):
-    """Results that batch-run computes for TREES with the encoder."""
+    """Returns the results that batch-run computes for TREES with the encoder."""
     weights = _weights(batch.compile(ENCODER, sizes=ENCODER_SIZES), 100)
     return oracle(folder, ENCODER, weights, json.loads(json.dumps(TREES)),
                   *_flags(ENCODER_SIZES))

@@ -15,7 +15,7 @@ _TOLERANCES = {torch.float16: 2e-3, torch.bfloat16: 2e-2, torch.float32: 1e-5,
 
 
 class FunctionModule(torch.nn.Module):
-    """A function as a module."""
+    """A module that calls a function."""
 
     def __init__(self, function):
         super().__init__()

@@ -90,8 +90,8 @@ typedef struct BatchFrame {
 
 /// Tasks of one kernel in the order in which they were recorded. A record has
 /// `recordCells` cells: (depth << 32 | task number), then the operands that are
-/// not shared, in the kernel's argument order. Operands that are equal in every
-/// record use one cell; the descriptor specifies the cell of each operand.
+/// not shared, in the kernel's argument order. Operands that equal each other
+/// in every record share a cell. The descriptor specifies each operand's cell.
 typedef struct BatchQueue {
   int64_t *end;   ///< address of the next record
   int64_t *limit; ///< end of the memory
@@ -118,12 +118,13 @@ typedef struct BatchOperand {
 } BatchOperand;
 
 /// One batch: `count` tasks of one kernel. Result r of task t is written to
-/// results[r] + t*(its rowBytes times the number of results of the kernel that
-/// share its table), or to ((char *const *)results[r])[t]. The compiler selects
-/// one of the two for each result of a kernel. If results[r] is null, the
-/// result is written into the row of the operand that the descriptor specifies
-/// (`inPlace`), and only a part of that row changes. Steps without a barrier
-/// between them may run concurrently; each has its own scratch memory.
+/// results[r] + t*rowBytes*n or to ((char *const *)results[r])[t]. Here,
+/// rowBytes belongs to the result's table, and n results of the kernel share
+/// that table. The compiler selects one of the two for each result of a
+/// kernel. If results[r] is null, the result is written into the row of the
+/// operand that the descriptor specifies (`inPlace`), and only a part of that
+/// row changes. Steps without a barrier between them may run concurrently; each
+/// has its own scratch memory.
 typedef struct BatchStep {
   int64_t kernel;
   int64_t count;
@@ -225,8 +226,8 @@ typedef enum BatchBlockChoice {
 /// One unit of a program that runs single instances. Each unit reads and writes
 /// only its own BatchUnit.
 typedef struct BatchUnit {
-  char *own;    ///< buffers of the instances that the unit runs by itself, and
-                ///< on a device the steps of all its tasks
+  char *own;    ///< buffers of the instances that the unit runs by itself; on a
+                ///< device, also the steps of all tasks of the unit
   char *common; ///< buffers of the instances that all units run together, up to
                 ///< the descriptor's `capacity` at once. `setBytes` bytes
                 ///< precede this address if the capacity and the number of

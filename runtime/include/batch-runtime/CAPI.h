@@ -9,10 +9,10 @@
  * bind its parameters once, run many mini-batches. docs/how-to/run-from-c.md
  * contains an example program.
  *
- * Every function that can fail returns a BatchStatus; batchLastError() then
- * returns a message for the calling thread. The `Free` function of a type
- * releases its objects and accepts null. The objects from which they were
- * created may be released earlier.
+ * Every function that can fail returns a BatchStatus. After a failure,
+ * batchLastError() returns a message for the calling thread. The `Free`
+ * function of a type releases its objects and accepts null. The objects from
+ * which they were created may be released earlier.
  *
  * Models and parameters are thread-safe; a session handles one call at a time.
  * The version of this interface is the ABI version, so batchModelOpen() fails
@@ -58,8 +58,8 @@ typedef struct BatchModel BatchModel;
   batchModelOpenVersion(BATCH_ABI_VERSION, path, model)
 BatchStatus batchModelOpenVersion(int32_t version, const char *path,
                                   BatchModel **model);
-/** Uses an object that is linked into the program and exists until the program
- * ends. */
+/** Creates a model from an object that is linked into the program. The object
+ * must exist until the program ends. */
 BatchStatus batchModelAdopt(const BatchObject *object, BatchModel **model);
 void batchModelFree(BatchModel *model);
 
@@ -106,7 +106,7 @@ typedef enum BatchFieldKind {
   BATCH_PARAMETER = 0, /**< shared by all instances */
   BATCH_ARGUMENT = 1,  /**< has a value for each instance */
   /** One output for each result. A result that is a data structure has one
-   * output for each field of its nodes, which are in post-order. */
+   * output for each field of its nodes, with the nodes in post-order. */
   BATCH_OUTPUT = 2
 } BatchFieldKind;
 

@@ -224,8 +224,8 @@ struct ReplicateInfo {
   int64_t nodeCells = 0;  ///< cells of results for each node of an instance
   int64_t nodeValues = 0; ///< new nodes for each node of the input
 
-  /// Return the number of bytes before the address BatchUnit::common, and from
-  /// it on, if all units run `instances` instances together.
+  /// Return the number of bytes before and after the address BatchUnit::common,
+  /// if all units run `instances` instances together.
   int64_t bytesBefore(int64_t instances) const {
     return instances > 1 && capacity > 1 ? setBytes : 0;
   }

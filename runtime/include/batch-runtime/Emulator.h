@@ -24,7 +24,7 @@
 
 namespace batchrt {
 
-/// Total number of bytes that the threads of launches access.
+/// The numbers of bytes that launches access, summed over their threads.
 struct AccessCounts {
   /// The range of a block's shared memory in which writes are counted.
   int64_t begin = 0, end = 0;

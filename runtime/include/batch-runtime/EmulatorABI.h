@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The GPU emulator runs a kernel on the host: one call of the kernel's function
-// per GPU thread. Plain C. All fields and arguments are eight bytes wide.
+// per GPU thread. This header is plain C. All fields and arguments are eight
+// bytes wide.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +43,7 @@ typedef enum BatchMemoryScope {
   BATCH_SCOPE_DEVICE = 2
 } BatchMemoryScope;
 
-/// The operation of `atomicUpdate` on the old value and its operand.
+/// The operation that `atomicUpdate` performs on the old value and the operand.
 typedef enum BatchAtomicUpdate {
   BATCH_ATOMIC_EXCHANGE = 0,
   BATCH_ATOMIC_ADD = 1,

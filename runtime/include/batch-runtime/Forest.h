@@ -96,7 +96,7 @@ private:
 };
 
 /// Rows of the tensors that input values refer to by {"tensor": "NAME"}. Each
-/// source of input tensors has a pool.
+/// source of input tensors has its own pool of rows.
 class InputTensors {
 public:
   explicit InputTensors(const Descriptor &descriptor)

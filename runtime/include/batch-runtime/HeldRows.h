@@ -17,8 +17,8 @@
 namespace batchrt {
 
 /// Handles of the results that must outlive a plan if other plans of the run
-/// follow. `liveOut` are needed after the plan, and `pinned` until the end of
-/// the run.
+/// follow. Results in `liveOut` are needed after the plan. Results in `pinned`
+/// are needed until the end of the run.
 struct LiveOutRows {
   std::vector<int64_t> liveOut, pinned;
 };

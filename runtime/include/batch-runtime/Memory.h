@@ -17,8 +17,8 @@
 
 namespace batchrt {
 
-/// Memory aligned to 64 bytes that never shrinks. Large buffers are aligned to
-/// the size of huge pages, and request them.
+/// Memory aligned to 64 bytes that never shrinks. Large buffers request huge
+/// pages and are aligned to the size of such a page.
 class Buffer {
 public:
   Buffer() = default;
@@ -178,7 +178,7 @@ public:
 private:
   struct Entry {
     uint64_t hash;
-    uint64_t epoch; ///< entries of another epoch are empty
+    uint64_t epoch; ///< entries of other epochs count as empty
     int64_t function, keySize, cells;
     bool hasResults;
     uint64_t attempt; ///< the attempt in which the call began

@@ -47,11 +47,11 @@ void copyRows(const Session &session, const std::vector<RowSource> &sources,
 /// Collects the results of an entry. A tensor or scalar result becomes one
 /// output with its name. A list becomes one ragged output, as does a tensor
 /// whose number of rows is another result. An ADT result becomes one ragged
-/// output for each name of a tensor or scalar field. Its rows are in
-/// post-order: depth-first from the root, fields in declared order, a shared
-/// node at its first visit. If two results have fields with the same name, the
-/// outputs are named RESULT.FIELD. If the variants of a result disagree on a
-/// field's type, the outputs are named VARIANT.FIELD.
+/// output for each name of a tensor or scalar field. The rows of such an output
+/// are in post-order: depth-first from the root, fields in declared order, a
+/// shared node at its first visit. If two results have fields with the same
+/// name, the outputs are named RESULT.FIELD. If the variants of a result
+/// disagree on a field's type, the outputs are named VARIANT.FIELD.
 class OutputCollector {
 public:
   explicit OutputCollector(const Descriptor &descriptor);

@@ -37,9 +37,9 @@ class PlanRows {
 public:
   explicit PlanRows(const Descriptor &descriptor);
 
-  /// Takes rows of the tables for the steps. Changes the order of tasks in a
-  /// step. If no plan of the run follows, `later` is null, and the first part's
-  /// context contains the results.
+  /// Allocates rows of the tables for the steps. Changes the order of tasks in
+  /// a step. If no plan of the run follows, `later` is null, and the first
+  /// part's context contains the results.
   void take(TaskOrder &order, Tables &tables, int64_t numInstances,
             WorkerPool &workers, const LiveOutRows *later);
   /// Writes the slots of a part's tasks. Parts may be filled in concurrently.

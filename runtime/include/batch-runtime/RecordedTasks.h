@@ -21,8 +21,8 @@ class RecordedTasks {
 public:
   explicit RecordedTasks(const Descriptor &descriptor);
 
-  /// Reads the records of all parts. The first task of each part is in
-  /// `begins`; tasks before it have run already. The tasks of the graph are
+  /// Reads the records of all parts. `begins` contains the first task of each
+  /// part; tasks before it have run already. The tasks of the graph are
   /// numbered part after part, and within a part in recorded order.
   const TaskGraph &read(const std::vector<BatchContext *> &contexts,
                         const std::vector<int64_t> &begins);

@@ -24,9 +24,9 @@ public:
   int64_t gatheredRows() const { return rows; }
   int64_t gatheredRuns() const { return runs; }
   /// Returns the minimum number of bytes for result rows in any layout that
-  /// keeps the schedule: the maximum over all steps. Each step needs the rows
-  /// that it writes, and the earlier rows that are still to be read: by this
-  /// step, a later step, control flow or an output. Valid after end().
+  /// keeps the schedule: the most bytes that one step needs. A step needs the
+  /// rows that it writes, and the earlier rows that are still to be read: by
+  /// this step, a later step, control flow or an output. Valid after end().
   int64_t liveResults() const { return most; }
 
 private:

@@ -40,7 +40,7 @@ public:
         false;       ///< no batch has more tasks than `StepTime::capacity`
     double time = 0; ///< worker time in microseconds, including the control
                      ///< flow that follows
-    std::map<int64_t, int64_t> sizes; ///< number of batches, by number of tasks
+    std::map<int64_t, int64_t> sizes; ///< number of tasks -> number of batches
   };
 
   /// Returns the blocks that ran, in program order.

@@ -278,7 +278,8 @@ public:
   /// there yet.
   void collect() const;
   /// Like execute(), but step by step, or like run() if control flow waits for
-  /// tensors. Returns the times of steps, by worker. Unsupported on devices.
+  /// tensors. Returns the times of all steps, worker after worker. Unsupported
+  /// on devices.
   std::vector<StepTime> executeTraced();
   /// Like run(), but traced. Returns an explanation of how many instances ran
   /// each block together.
@@ -309,7 +310,7 @@ public:
   /// Returns the progress of the current run, or of the last one. Any thread
   /// may call this.
   RunProgress progress() const;
-  /// Returns the counts of the last run by kernel; empty in lockstep.
+  /// Returns the counts of each kernel in the last run; empty in lockstep.
   const std::vector<KernelCounts> &kernelCounts() const;
   /// Returns the times of the last run() if control flow waits for tensors.
   RunTimes times() const;

@@ -7,8 +7,9 @@
 //
 // Code for a device counts the rows of a stage in 32 bits: the tasks of a step,
 // or the elements of their lists, times the leading dimensions of a value. The
-// host does not know these dimensions, but each row that a stage writes takes
-// 64 bytes or more of a result or of scratch memory.
+// host does not know these dimensions, so it bounds the rows by their bytes.
+// Each row that a stage writes takes 64 bytes or more of a result or of scratch
+// memory.
 //
 //===----------------------------------------------------------------------===//
 

@@ -28,7 +28,7 @@ public:
   void waitWhile(uint32_t old, int spins);
   /// Changes the word and wakes sleeping threads.
   void advance();
-  /// Restores the initial word. No thread may be waiting.
+  /// Restores the initial value of the word. No thread may be waiting.
   void reset();
 
 private:

@@ -23,7 +23,7 @@
 
 namespace batchrt {
 
-/// Reports that the caller's arguments do not fit the model.
+/// The error raised if the caller's arguments do not fit the model.
 class Invalid : public Error {
 public:
   using Error::Error;
@@ -63,7 +63,7 @@ inline const Type &innermost(const Type &type) {
 }
 
 BatchElementType elementType(DType type);
-/// Raises Invalid for a number that identifies no type.
+/// Raises Invalid if no type has this number.
 DType elementType(BatchElementType type);
 
 /// A model, with its fields as the C API describes them.

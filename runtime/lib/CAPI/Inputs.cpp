@@ -103,7 +103,7 @@ private:
   const BatchValues &values;
   const std::string what;
   size_t lists = 0;
-  int64_t length = -1; ///< length of all lists, if there are no offsets
+  int64_t length = -1; ///< length of each list, if there are no offsets
   const DType dtype;
   const int64_t elementBytes;
   std::vector<int64_t> strides, rowStrides;

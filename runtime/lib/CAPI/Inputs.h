@@ -18,9 +18,9 @@ namespace batchrt {
 void readInputs(const Descriptor &descriptor, const BatchInputs &inputs,
                 Forest &forest, InputTensors &tensors);
 
-/// Writes the arguments of instances to `positions` of the forest. There, each
-/// cell of a tensor must contain the address of a row, which receives the
-/// elements.
+/// Writes the arguments of instances to `positions` of the forest. Each tensor
+/// cell there must contain the address of a row. The tensor's elements are
+/// copied into this row.
 void writeArguments(const Descriptor &descriptor, const BatchInputs &inputs,
                     const std::vector<int64_t> &positions, Forest &forest,
                     InputTensors &tensors);

@@ -14,7 +14,8 @@ namespace batchrt {
 
 /// The caller's array for the rows of an output.
 struct Target {
-  /// Raises Invalid unless the array has the type and shape of `rows` rows.
+  /// Raises Invalid unless the array has the type of `output` and the shape of
+  /// `rows` rows.
   Target(const BatchField &output, const BatchArray &array, int64_t rows);
 
   /// Copies rows to the first rows of the array.
@@ -29,8 +30,8 @@ struct Target {
   std::vector<int64_t> strides;
 };
 
-/// Copies a dense result of these instances to the first rows of the target.
-/// The rows of instances that failed are set to zero.
+/// Copies a dense result of `instances` to the first rows of `target`. The rows
+/// of instances that failed are set to zero.
 void copyDense(const BatchSession &session, int result, const Target &target,
                const std::vector<int64_t> &instances);
 

@@ -112,7 +112,7 @@ BatchStatus batchSessionExplain(BatchSession *session,
 // Results
 //===----------------------------------------------------------------------===//
 
-/// Checks that the last run has results and that this output exists.
+/// Checks that the last run has results and that `output` exists.
 static void checkOutput(const BatchSession &session, int64_t output) {
   if (!session.hasResults)
     raiseInvalid("the session has no results: it has not run, or its last run "

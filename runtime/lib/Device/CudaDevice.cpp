@@ -132,7 +132,7 @@ CudaDevice::CudaDevice(int ordinal) {
 }
 
 CudaDevice::~CudaDevice() {
-  // All calls below would wait for a kernel that never finishes.
+  // If a kernel never finishes, all calls below would wait for it.
   if (lost || driver.ctxSetCurrent(context) != CUDA_SUCCESS)
     return;
   for (auto &entry : modules)
@@ -278,7 +278,7 @@ bool CudaDevice::peek(void *to, uint64_t from, size_t bytes) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Returns true if the code is text, neither a cubin nor a fatbin.
+/// Returns true if the code is PTX text, and neither a cubin nor a fatbin.
 static bool isPtx(const std::string &code) {
   return code.rfind("\177ELF", 0) != 0 &&
          code.rfind("\x50\xed\x55\xba", 0) != 0;

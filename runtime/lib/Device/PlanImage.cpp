@@ -105,7 +105,7 @@ public:
 private:
   struct Entry {
     uint64_t host = 0, bytes = 0;
-    uint64_t distance = 0; ///< from a host address to the device address
+    uint64_t distance = 0; ///< device address minus host address
     bool copiedIn = false;
 
     bool has(uint64_t address) const { return address - host < bytes; }
@@ -115,7 +115,8 @@ private:
   /// Returns their number.
   int64_t findInLast(const void *const *rows, int64_t count,
                      uint64_t *out) const {
-    const Entry a = last, b = before; // the stores might alias the members
+    // Use local copies, because the stores to `out` might alias the members.
+    const Entry a = last, b = before;
     const uint64_t distances[] = {b.distance, a.distance};
     int64_t i = 0;
     for (; i < count; ++i) {
@@ -258,8 +259,8 @@ uint64_t ImageWriter::translate(const void *address, size_t bytes,
   return found;
 }
 
-/// Returns the device address of scratch memory. Steps that need none may point
-/// to the end of a region.
+/// Returns the device address of scratch memory. Steps that need no scratch
+/// memory may point to the end of a region.
 uint64_t ImageWriter::translateScratch(const char *scratch) {
   if (scratch)
     if (uint64_t before = regions.find(scratch - 1, 1))

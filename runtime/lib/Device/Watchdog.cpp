@@ -26,7 +26,8 @@
 using namespace batchrt;
 
 static constexpr size_t blocksOffset = offsetof(BatchDeviceControl, ofBlocks);
-static constexpr uint32_t hasLeft = uint32_t(1) << 31; ///< bit of `arrivals`
+/// Bit of `arrivals` that is set when the block has exited.
+static constexpr uint32_t hasLeft = uint32_t(1) << 31;
 
 size_t batchrt::controlBytes(int64_t blocks) {
   return blocksOffset + blocks * sizeof(BatchBlockControl);
@@ -126,7 +127,7 @@ bool Sight::operator!=(const Sight &other) const {
 }
 
 std::string Sight::list(const Predicate &holds) const {
-  constexpr int most = 12; // listed ranges
+  constexpr int most = 12; // maximum number of listed ranges
   std::string text;
   size_t found = 0, listed = 0;
   int ranges = 0;
@@ -151,7 +152,7 @@ std::string Sight::list(const Predicate &holds) const {
 }
 
 std::string Sight::listPlaces(const Predicate &holds) const {
-  constexpr size_t most = 4; // listed places
+  constexpr size_t most = 4; // maximum number of listed places
   std::vector<int64_t> places;
   size_t others = 0;
   for (const BatchBlockControl &block : blocks)
@@ -200,7 +201,7 @@ static std::string describeStandstill(const Sight &sight) {
   return concat(": ", text, sight.listPlaces(matters));
 }
 
-/// Returns "executor block: ", or an empty string.
+/// Returns a text such as "executor block: ", or an empty string.
 static std::string describeExecutor(const Watchdog &watchdog) {
   return watchdog.executor.empty()
              ? ""

@@ -74,8 +74,8 @@ void DeviceLanes::run(ResultCopies copies) {
   setAddress(arguments.context, memory.address(imageAt + image.context()));
   setAddress(arguments.control, watchdog.control);
   arguments.blocks = shape.blocks;
-  // Ends and counts precede the rows of results.
   forget(); // no results until this run has succeeded
+  // Ends and counts precede the rows of results, which may be copied later.
   const bool withRun = copies == ResultCopies::WithRun;
   const size_t outEnd = withRun ? image.outEnd() : image.inEnd();
   runs->launch(shape, arguments, watchdog, imageAt + image.outBegin(),

@@ -59,7 +59,7 @@ public:
   virtual std::string failure(int64_t /*instance*/) const { return ""; }
   /// Returns the counts of the last run, except the number of nodes.
   virtual RunCounters counters() const = 0;
-  /// Returns counts by kernel; only for plans of tasks.
+  /// Returns the counts of each kernel; only for plans of tasks.
   virtual const std::vector<KernelCounts> &kernelCounts() const;
   /// Returns the times of the last run if control flow waited for tensors.
   virtual RunTimes times() const { return {}; }
@@ -88,7 +88,7 @@ protected:
 std::unique_ptr<Executor> makeExecutor(MiniBatch &batch,
                                        const BoundParameters &parameters);
 
-// One executor for each kind of object, as listed in Executor.cpp.
+// Create the executors, one for each kind of object that Executor.cpp lists.
 std::unique_ptr<Executor> makeWorkerPlans(MiniBatch &, const BoundParameters &);
 std::unique_ptr<Executor> makeWorkerLanes(MiniBatch &, const BoundParameters &);
 std::unique_ptr<Executor> makeWorkerInstances(MiniBatch &,

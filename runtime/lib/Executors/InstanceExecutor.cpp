@@ -15,8 +15,8 @@ using namespace batchrt;
 void InstanceExecutor::prepareInstances() {
   batch.enter(MiniBatch::Cells::Addresses);
   batch.reset();
-  // Each input node determines the positions of the nodes that are created from
-  // it.
+  // Reserve a fixed number of positions for the nodes that are created from
+  // each input node.
   const int64_t nodes = batch.forest().numNodes * (1 + info.nodeValues);
   batch.growNodes(nodes);
   batch.context().numNodes = nodes;

@@ -33,7 +33,8 @@ protected:
   /// Raises an error if an instance has no results, unless partial results are
   /// requested.
   void checkEnds() const;
-  /// Adds the counts of a unit.
+  /// Adds the counts of a unit to `counters`. Tasks that all units share are
+  /// counted only if `isFirst` is true.
   static void addCounts(RunCounters &counters, const BatchUnit &unit,
                         bool isFirst);
 

@@ -95,7 +95,7 @@ void InstanceImage::writeTensors(const MiniBatch &batch,
   }
 }
 
-/// Marks a node that the run has not created.
+/// The variant of a node that the run has not created.
 static constexpr uint8_t noVariant = 255;
 
 void InstanceImage::writeNodes(const MiniBatch &batch,

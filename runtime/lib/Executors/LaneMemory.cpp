@@ -43,7 +43,7 @@ LaneMemory::LaneMemory(const Lockstep &lockstep, bool onDevice)
 bool LaneMemory::layOut(int64_t newInstances, int64_t units) {
   const int64_t most = lockstep.getOptions().lanes;
   const int64_t lanes = most > 0 ? std::min(most, newInstances) : newInstances;
-  // A block without lanes is not launched.
+  // Do not launch thread blocks without lanes.
   if (onDevice)
     units = std::max<int64_t>(std::min(units, lanes), 1);
   // A device gets memory of the exact size, because all of it is copied. On the
@@ -59,7 +59,7 @@ bool LaneMemory::layOut(int64_t newInstances, int64_t units) {
   numLanes = lanes;
   stateCells = lockstep.stateTable().size();
   unitList.resize(units);
-  // The last unit has the most lanes.
+  // mostLanes() requires that the last unit has the most lanes.
   for (int64_t u = 0; u < units; ++u)
     unitList[u].lanes = lanes * (u + 1) / units - lanes * u / units;
   place();

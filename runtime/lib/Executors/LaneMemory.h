@@ -41,8 +41,8 @@ class LaneMemory {
 public:
   LaneMemory(const Lockstep &lockstep, bool onDevice);
 
-  /// Lays out the memory for `units` units. On a device, the number of units
-  /// may be smaller. Returns false if nothing has moved.
+  /// Lays out the memory for `units` units. On a device, uses fewer units if
+  /// there are fewer lanes. Returns false if nothing has moved.
   bool layOut(int64_t numInstances, int64_t units);
   size_t bytes() const { return size; }
   int64_t units() const { return static_cast<int64_t>(unitList.size()); }

@@ -47,7 +47,7 @@ Lockstep::Lockstep(const Descriptor &descriptor, const LockstepOptions &options)
   if (options.stackDepth > INT32_MAX)
     raise(optionName(options.names, "stack-depth"), " must be at most ",
           INT32_MAX);
-  // Frames are on the stacks of workers.
+  // Frames use the stacks of workers, so their number is limited.
   constexpr int64_t mostFrames = 4096;
   if (info.frames && options.stackDepth > mostFrames)
     raise(optionName(options.names, "stack-depth"), " must be at most ",

@@ -13,8 +13,8 @@
 
 namespace batchrt {
 
-/// Returns the cost of running each block on a lane, in fractions of a barrier
-/// of workers.
+/// Returns the cost of running each block on a lane. A barrier of workers costs
+/// 2^16.
 std::vector<int64_t> costsOfBlocks(const Descriptor &descriptor);
 
 /// Lanes of a lockstep program. Each worker has its own lanes, which take

@@ -27,7 +27,8 @@ struct WorkerJob {
   BatchContext *context;
   int64_t workers;
 
-  /// Calls the executor code on all workers, or only on worker 0.
+  /// Calls the executor code on all workers, or only on worker 0 if `shared` is
+  /// false.
   void run(bool shared = true) {
     batch.workers.run(call, this, shared);
     checkLeft();

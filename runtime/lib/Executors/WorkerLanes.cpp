@@ -26,7 +26,7 @@ struct StreamJob {
       return;
     }
     BatchContext &context = job.batch.context();
-    // There may be fewer lanes than workers.
+    // If there are fewer lanes than workers, some workers have no lanes.
     while (context.lanes[worker]->lanes > 0 && job.batch.stream->waitForMore())
       job.execute(&context, worker, job.batch.workers.size());
   }

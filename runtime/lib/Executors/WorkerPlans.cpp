@@ -39,7 +39,7 @@ private:
 
 void WorkerPlans::makePlan(bool last) {
   PlanExecutor::makePlan(last);
-  // Without executor code, schedules can still be examined.
+  // If the object has no executor code, only its schedules can be examined.
   if (!batch.object.entry().execute)
     return;
   const int64_t workers = batch.workers.size();

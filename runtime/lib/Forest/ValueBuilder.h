@@ -14,10 +14,10 @@
 
 namespace batchrt {
 
-/// Takes the values of one instance in the order of its text, with forward and
-/// backward references. Places them in a forest, children before parents, in
-/// post-order from the root. Drops nodes that cannot be reached from a root. No
-/// function recurses over user data.
+/// Builds one instance from values in the order of the input text, with forward
+/// and backward references. Places the nodes in a forest, children before
+/// parents, in post-order from the root. Drops nodes that cannot be reached
+/// from a root. No function recurses over user data.
 class ValueBuilder {
 public:
   explicit ValueBuilder(const Descriptor &descriptor)

@@ -194,7 +194,7 @@ private:
   std::vector<int64_t> results;
   std::vector<Frame> frames;
   std::vector<int64_t> values;
-  TensorText elements; ///< text of the innermost frame, if it is Elements
+  TensorText elements; ///< of the innermost frame, if its kind is Elements
   const char *text = nullptr, *textEnd = nullptr;
   const char *reached = nullptr, *previous = nullptr, *tokenStart = nullptr;
 };
@@ -225,7 +225,7 @@ std::string InstanceParser::valueName(const Type &type) {
 std::string InstanceParser::subject() const {
   size_t first = frames.size();
   std::string text;
-  // The values of a frame are on the stack, up to the base of the next frame.
+  // In `values`, the values of a frame end at the base of the next frame.
   while (first > 0) {
     const Frame &frame = frames[--first];
     size_t end =
@@ -284,7 +284,7 @@ void InstanceParser::startElements(const Type &type) {
   frames.push_back({Frame::Elements, &type, values.size(), column()});
 }
 
-/// Ends a complete tensor.
+/// Adds a complete tensor to the inputs, and pushes its handle.
 void InstanceParser::pushTensor(const Type &type) {
   int64_t row = 0;
   try {
@@ -338,7 +338,7 @@ const Type &InstanceParser::expected(const char *found) {
   error("unexpected ", found);
 }
 
-/// Ends a complete value.
+/// Passes the cell of a complete value to the innermost frame.
 void InstanceParser::push(int64_t cell) {
   Frame &frame = frames.back();
   if (frame.kind == Frame::Single) {
@@ -687,7 +687,7 @@ std::vector<int64_t> InstanceParser::parse(const char *begin, const char *end) {
   text = reached = previous = tokenStart = begin;
   textEnd = end;
   results.assign(descriptor.arguments.size(), 0);
-  // The parser treats a NUL character as the end of the text.
+  // Report NUL characters: the parser treats them as the end of the text.
   if (const void *nul = std::memchr(begin, 0, end - begin))
     raise(where, static_cast<const char *>(nul) - begin + 1,
           ": malformed JSON: a NUL byte");
@@ -717,7 +717,7 @@ std::vector<int64_t> InstanceParser::parse(const char *begin, const char *end) {
           descriptor.arguments.size(), " arguments; write an object {", names,
           "}");
   }
-  // The frame of the keyed arguments begins with the outer brace.
+  // If the arguments are keyed, the outer brace opens their frame.
   if (!keyed)
     frames.push_back({Frame::Single, &descriptor.arguments[0].type, 0});
   json::sax_parse(first, last, static_cast<Events *>(this));

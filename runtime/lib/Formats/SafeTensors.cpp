@@ -65,7 +65,7 @@ json parseHeader(const std::string &path, const char *begin, int64_t size) {
       twice = parsed.get<std::string>();
     return true;
   };
-  // The parser treats a NUL character as the end of the text.
+  // Report NUL characters: the parser treats them as the end of the text.
   if (const void *nul = std::memchr(begin, 0, size))
     raise("'", path,
           "' is not a safetensors file: its header is not JSON (byte ",

@@ -98,7 +98,8 @@ void TensorText::add(double value, const char *digits) {
   if (!isElement())
     mismatch("a number");
   if (!isFloat(type->dtype)) {
-    // The parser also converts integers of more than 64 bits to doubles.
+    // Without '.', 'e' or 'E', the text is an integer of more than 64 bits,
+    // which the parser has converted to a double.
     if (std::string(digits).find_first_of(".eE") != std::string::npos)
       mismatch(digits);
     next(digits);

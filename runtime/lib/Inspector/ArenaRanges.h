@@ -29,8 +29,8 @@ public:
   /// several parts throw, rethrows the exception of the first one.
   template <class Body>
   void forEachPart(bool shared, const Body &body);
-  /// Reserves space for this many more nodes and entries of a part. Compiled
-  /// code calls this while the part is inspected.
+  /// Reserves space in a part for `nodes` more nodes and `entries` more list
+  /// entries. Compiled code calls this while the part is inspected.
   void reserve(Part &part, int64_t nodes, int64_t entries);
   /// Stores the total numbers of nodes and list entries, over all parts, in the
   /// first part's context.

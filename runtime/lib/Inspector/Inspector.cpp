@@ -47,8 +47,8 @@ void Inspector::run(int64_t groups) {
   ranges.end();
 }
 
-/// Estimates the work to inspect an instance. An instance without nodes also
-/// takes time.
+/// Estimates the work to inspect an instance. Each instance adds 1, because
+/// even one without nodes takes time.
 int64_t Inspector::sizeOf(int64_t instance) const {
   const Forest &forest = batch.forest();
   int64_t size =

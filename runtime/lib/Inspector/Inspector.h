@@ -35,8 +35,8 @@ public:
   /// tasks that this round records must run before the next round. Raises the
   /// error of the first instance that fails.
   bool runRound();
-  /// Returns the number of recorded tasks that have not run: only those of
-  /// deferred kernels, or only those of other kernels.
+  /// Returns the number of recorded tasks that have not run: those of deferred
+  /// kernels if `deferred` is true, else those of other kernels.
   int64_t numTasks(bool deferred) const;
   /// Until hideTasks(), plans see only the tasks that numTasks(deferred)
   /// counts.

@@ -120,7 +120,7 @@ void InstanceFibers::fail(int64_t instance) {
   at(instance).hasFailed = true;
   if (!part.owner.descriptor().separable) {
     part.known.forgetBegun();
-    hasStored = true; // other instances may begin the calls that this one began
+    hasStored = true; // lets other instances begin the calls of this one
   }
 }
 
@@ -149,8 +149,8 @@ void InstanceFibers::listFrameRows(std::vector<int64_t> &handles) const {
       }
 }
 
-/// Resumes the parked fibers from index `first` on if new results have been
-/// stored. Repeats this as long as the fibers store new results.
+/// If new results have been stored, resumes the parked fibers, beginning with
+/// the one at index `first`. Repeats this as long as they store new results.
 void InstanceFibers::advanceStored(size_t first) {
   while (parked.size() > first && std::exchange(hasStored, false)) {
     const std::vector<FiberState *> ready(parked.begin() + first, parked.end());

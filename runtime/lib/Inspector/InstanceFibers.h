@@ -15,9 +15,9 @@
 
 namespace batchrt {
 
-/// Runs the inspector of each instance of a part on its own fiber. Branches of
-/// an instance that wait concurrently also have fibers. The order depends
-/// neither on the host nor on other parts: instances run in order, and the
+/// Runs the inspector of each instance of a part on its own fiber. If branches
+/// of an instance wait concurrently, they also have fibers. The order of fibers
+/// depends neither on the host nor on other parts. Instances run in order. The
 /// branches of each instance run in the order in which they began to wait.
 class InstanceFibers {
 public:
@@ -105,8 +105,8 @@ private:
   /// Fibers that wait for a task (`waiting`) and for a memoized call
   /// (`parked`), in the order of their instances.
   std::vector<FiberState *> waiting, parked;
-  /// The same fibers at the beginning of the round, and the number of them that
-  /// have resumed.
+  /// These lists at the beginning of the round, and the number of fibers in
+  /// each that have resumed.
   std::vector<FiberState *> ready, stalled;
   size_t next = 0, nextStalled = 0;
   std::vector<Instance> instances;

@@ -256,8 +256,8 @@ void MiniBatch::checkIndices(const std::vector<int64_t> &instances) {
   const BatchIndexError error = std::exchange(indexError, {});
   if (!object.entry().unbatched)
     raise(describeIndex(error));
-  // The unbatched code finds the first failed check of an instance. Units
-  // cannot find this check, and lanes may compute results that they drop.
+  // Run the unbatched code, which finds the first failed check of an instance.
+  // Units cannot find this check, and lanes may compute unused results.
   for (int64_t instance : instances)
     runUnbatched(instance);
   context().failures.clear();

@@ -63,7 +63,7 @@ int64_t RowAllocator::take(int64_t count) {
       best = range;
   }
   if (best == freeRanges.end()) {
-    // A free range at the end is extended.
+    // Extend the free range at the end. If there is none, add an empty one.
     if (freeRanges.empty() || freeRanges.back().end != end)
       freeRanges.push_back({end, end});
     best = freeRanges.end() - 1;

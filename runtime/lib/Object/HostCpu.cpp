@@ -52,7 +52,7 @@ static bool matters(const std::string &feature) {
 }
 
 static std::set<std::string> readHostFeatures() {
-  // Under an emulator of another architecture, the file describes the
+  // Under an emulator of another architecture, /proc/cpuinfo describes the
   // emulator's host.
 #ifdef __aarch64__
   const char key[] = "Features";
@@ -78,7 +78,7 @@ std::vector<std::string>
 batchrt::missingCpuFeatures(const std::vector<std::string> &features) {
   static const std::set<std::string> host = readHostFeatures();
   std::vector<std::string> missing;
-  if (host.empty()) // cannot be determined in advance
+  if (host.empty()) // the features of the host are unknown
     return missing;
   for (std::string feature : features) {
     if (!feature.empty() && feature[0] == '-')

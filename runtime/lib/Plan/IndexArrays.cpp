@@ -115,8 +115,8 @@ void IndexArrays::layOut(const TaskOrder &order) {
   memory.reserve(bytes, "operand index arrays");
 }
 
-/// Converts row counts to positions of rows, for the next ragged operand. It
-/// belongs to `kernel`. Returns the sum of the counts.
+/// Converts row counts to positions of rows, for the next ragged operand of
+/// `kernel`. Returns the sum of the counts.
 int64_t IndexArrays::placeRaggedRows(const TaskOrder &order, int64_t kernel) {
   const DepthScheduler &schedule = order.schedule();
   for (int64_t p = 0; p < order.numParts(); ++p)
@@ -159,7 +159,7 @@ public:
 
   const char *operator()(int64_t handle) const {
     int64_t low = static_cast<uint32_t>(handle);
-    int64_t isSource = handle >> 63; // all ones, or zero
+    int64_t isSource = handle >> 63; // all ones for a source, else zero
     int64_t slot = slots((low - firstTask) & ~isSource) + (handle >> 56);
     int64_t row = (low & isSource) | ((slot >> shift) & ~isSource);
     const BatchSource *from = &sources[(handle >> 56) & 127];

@@ -150,7 +150,7 @@ void PlanRows::findReads(const TaskOrder &order, Tables &tables,
       }
       last = std::max(last, epoch);
     };
-    // All parts read the rows of a constant task.
+    // All parts read the rows of a constant task, so no task overwrites them.
     if (anyInserts && descriptor.kernels[step.kernel].constant)
       for (int64_t i = 0; i < step.count; ++i)
         for (int group = 0; group < descriptor.groups; ++group)
@@ -409,7 +409,7 @@ void PlanRows::fillSlots(const TaskOrder &order, Tables &tables,
 
 /// Fills in the slots of a step of a part. If `inserts` is true, considers only
 /// the groups in which the step inserts; otherwise, only the groups in which it
-/// takes rows. Groups with inserts must be filled in last.
+/// allocates rows. Groups with inserts must be filled in last.
 void PlanRows::fillStep(const TaskOrder &order, Tables &tables, int64_t number,
                         int64_t s, bool inserts) const {
   const TaskOrder::Part &part = order.part(number);

@@ -40,7 +40,7 @@ void PlanSteps::makeLists(const TaskOrder &order, const PlanRows &rows,
   operands.resize(std::max(operands.size(), numOperands));
   results.resize(std::max(results.size(), numResults));
   for (size_t k = 0; k < stepLists.size(); ++k) {
-    // If no kernel has steps, the lists have no memory.
+    // Skip kernels without steps, because the lists may be empty.
     if (schedule.kernelSteps(k) == schedule.kernelSteps(k + 1))
       continue;
     const KernelInfo &kernel = descriptor.kernels[k];

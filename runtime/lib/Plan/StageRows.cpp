@@ -24,7 +24,7 @@ static int64_t rowsIn(int64_t bytes) {
 static void check(const KernelInfo &kernel, int64_t count, const char *what,
                   int64_t bytes) {
   const int64_t rows = rowsIn(bytes);
-  // The product might overflow.
+  // Divide instead of multiplying, because the product might overflow.
   if (count > mostStageRows / rows)
     raise("a step of kernel '", kernel.name, "' has ", count, " ", what,
           " with up to ", rows, " rows each, but the limit of a device is ",

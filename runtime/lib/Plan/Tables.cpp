@@ -35,7 +35,7 @@ void Tables::choosePools(int64_t reusedRowBytes) {
     owners[table.group].push_back(static_cast<int>(t));
     rowBytes[table.group] += table.rowBytes;
   }
-  // All kernels may read the rows of constants.
+  // All kernels may read the rows of constants, so these are never reused.
   std::vector<bool> isConstant(descriptor.groups);
   for (const KernelInfo &kernel : descriptor.kernels)
     for (const ResultInfo &result : kernel.results)
@@ -108,7 +108,7 @@ int64_t Tables::chooseNumbers(int64_t number) {
   Part &part = parts[number];
   if (part.end < part.half)
     return part.end;
-  // No task in use has a number between two pages.
+  // Find the largest range outside of all pages: its numbers are not in use.
   std::vector<int64_t> pages;
   for (int group = 0; group < descriptor.groups; ++group) {
     if (isHeld[group])

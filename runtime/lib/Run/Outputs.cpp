@@ -282,8 +282,8 @@ void OutputCollector::walk(const Session &session, size_t result,
   children.clear();
   path.clear();
   pushNodes(context, descriptor.results[result].type, root, children);
-  // The children of a visit are above its mark on the stack; the last one is
-  // next.
+  // The unvisited children of a visit are above its mark in `children`. The
+  // last one is visited next.
   path.push_back({-1, 0});
   while (!path.empty()) {
     Visit visit = path.back();

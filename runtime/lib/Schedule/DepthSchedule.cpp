@@ -75,7 +75,7 @@ void DepthSorter::run(const TaskQueue *queues, int64_t numKernels) {
 }
 
 /// Sorts tasks whose depths are all below `shallow`. This is the usual case,
-/// and saves one pass. Returns false if a depth is not below `shallow`.
+/// and it needs one pass less. Returns false if a depth is not below `shallow`.
 bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
                               int32_t *order, int64_t begin) {
   constexpr uint64_t shallow = 512;

@@ -381,7 +381,7 @@ void Frontier::commitTasks(int32_t type, int32_t end) {
   const int32_t *consumers = plan->consumers.data();
   const int32_t *chain = plan->chain.data();
   const int32_t *chainBegin = plan->chainBegin.data();
-  const int8_t *counterOf = plan->counterNumbers.data(); // plan->cycleCounter()
+  const int8_t *counterOf = plan->counterNumbers.data(); // see cycleCounter()
   const int32_t counterColumn = std::min(type, 64);
   int32_t *const counters = cycleCounts.data();
   FrontierPlan::Node *const all = nodes.data();

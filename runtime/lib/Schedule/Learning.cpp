@@ -91,8 +91,8 @@ private:
     frontier.start(plan);
     while (!frontier.done()) {
       if (int32_t type = pickSufficient(frontier); type >= 0) {
-        // The ratio of a batch of a sufficient type is 1. Its reward is
-        // credited to the previous choice.
+        // If the type is sufficient, the ratio in the reward of its batch is 1.
+        // The reward is added to that of the previous choice.
         if (!steps.empty())
           steps.back().reward += -1 + options.ratioWeight;
         frontier.commit(type);

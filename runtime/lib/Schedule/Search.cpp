@@ -62,7 +62,7 @@ Found batchrt::searchBeam(const TaskGraph &graph, int32_t width) {
   struct Choice {
     size_t from;
     int32_t type;
-    int32_t bound;     ///< lower bound on the batches after this batch
+    int32_t bound;     ///< lower bound on the number of later batches
     int32_t remaining; ///< number of tasks after this batch
     uint64_t hash;     ///< hash of the tasks that ran
   };

@@ -253,7 +253,7 @@ private:
     return false;
   }
 
-  /// Appends the number of a kernel.
+  /// Parses the number of a kernel and appends it to `state`.
   bool readType(const std::string &text, State &state) {
     if (text.empty() || text.size() > 5 ||
         text.find_first_not_of("0123456789") != std::string::npos)

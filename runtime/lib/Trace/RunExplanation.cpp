@@ -82,7 +82,7 @@ void RunExplanation::collect(const std::vector<StepTime> &steps) {
   std::map<int64_t, Block> blocks;
   Block *last = nullptr;
   for (const StepTime &step : steps) {
-    // The first worker's step represents a shared step.
+    // All workers run a shared step, but only the first worker's is counted.
     if (step.isShared && step.worker > 0)
       continue;
     const double time = step.end - step.begin;
@@ -237,8 +237,8 @@ std::string RunExplanation::describeDepths() const {
                 " in total\n");
 }
 
-/// Describes the utilization of masked execution, which runs every batch on all
-/// tasks that could be in it.
+/// Describes the utilization that masked execution would have. It would run
+/// each batch on all tasks for which the batch has capacity.
 std::string RunExplanation::describeUtilization() const {
   int64_t tasks = 0, capacity = 0;
   for (const Block &block : blockList)

@@ -42,7 +42,7 @@ void WaitWord::waitWhile(uint32_t old, int spins) {
   for (int i = 0; i < spins; ++i) {
     if (word.load(std::memory_order_acquire) != old)
       return;
-    // The awaited thread may be scheduled on this core.
+    // Yield at times, because the awaited thread may need this core to run.
     if (i % 64 == 63)
       std::this_thread::yield();
     else

@@ -61,7 +61,7 @@ uprog.operator @block.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
 
 // -----
 
-// Task t has two adjacent rows. This operand is the second row, slot 2 t + 1,
+// Task t has two adjacent rows. This operand is the second row, slot 2 * t + 1,
 // addressed from the second row of the first task.
 // CHECK-LABEL: func.func private @second.rows.stage0
 // CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : i64

@@ -96,8 +96,8 @@
 // TILES-NEXT:      nvvm.cp.async.wait.group 0
 // TILES-NEXT:      gpu.barrier
 
-// A block computes all tiles of its columns before it takes more rows. Elements are loaded
-// before the products. Past the edge, the last element is loaded again.
+// A block computes all tiles of its columns before it copies more rows. Elements are loaded
+// before the products. At positions past the edge, the last element is loaded again.
 // TILES:           scf.for %[[TURN:.*]] = %c0_i32 to %[[TURNS]] step %[[WIDTH]]
 // TILES-NEXT:        scf.for %[[ROW:.*]] = %c0_i32 to %[[ROWS:.*]] step
 // TILES:               %[[ALL:.*]] = arith.muli %{{.*}}, %[[WIDTH]]
@@ -255,8 +255,8 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // Six elements along k do not fill vectors, so two zeros follow them in the block's memory.
-// Lanes read weights one by one, and zeros past the end. Three columns do not fill a tile, so
-// the last one is repeated.
+// Lanes read weights one by one, and use zeros past the end. Three columns do not fill a tile,
+// so the last one is repeated.
 // CHECK-LABEL: func.func private @narrow.rows.stage0
 // CHECK:         scf.for
 // CHECK:           scf.for

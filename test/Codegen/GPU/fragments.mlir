@@ -17,7 +17,7 @@
 // CHECK:             %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32 : i32
 // CHECK:             uprog.await_rows
 
-// A row is rounded once, when it is copied. The next row begins in other banks.
+// A row is rounded once, when it is copied. The next row begins in other banks of shared memory.
 // CHECK:             %[[V0:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK:             %[[V00:.*]] = vector.extract %[[V0]][0]
 // CHECK-NEXT:        %[[V01:.*]] = vector.extract %[[V0]][1]
@@ -47,7 +47,7 @@
 // CHECK-NEXT:          arith.minsi %[[LOWER]], %[[LASTROW]]
 // CHECK:               arith.muli %[[GROUP]], %c512_i32
 
-// A step takes 16 or 32 elements along k, in ascending order: 16 bytes in each lane.
+// A step processes 16 or 32 elements along k, in ascending order: 16 bytes in each lane.
 // CHECK:               %[[SUMS:.*]]:4 = scf.for %[[K:.*]] = %c0_i32 to %c128_i32
 // TF32-SAME:             step %c16_i32
 // BF16-SAME:             step %c32_i32
@@ -59,8 +59,8 @@
 // TF32-COUNT-4:          nvvm.convert.float.to.tf32
 // BF16-COUNT-2:          llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // BF16-COUNT-4:          nvvm.convert.f32x2.to.bf16x2
-// One instruction takes the first half of a lane's elements along k, and another
-// one takes the second half.
+// One instruction processes the first half of a lane's elements along k, and another
+// one processes the second half.
 // CHECK:                 %[[A0:.*]] = vector.extract %[[UPPER]][0]
 // CHECK-NEXT:            %[[A1:.*]] = vector.extract %[[UNDER]][0]
 // CHECK-NEXT:            %[[A2:.*]] = vector.extract %[[UPPER]][1]
@@ -141,7 +141,7 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 // CHECK:         scf.for %[[ITEM:.*]] = %{{.*}} step %c8_i32
 // CHECK-NEXT:      arith.divui %[[ITEM]], %c4_i32
 // CHECK-NEXT:      arith.remui %[[ITEM]], %c4_i32
-// In bf16, one step takes all elements along k.
+// In bf16, one step processes all elements along k.
 // TF32:            scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
 // CHECK-COUNT-2:     nvvm.mma.sync
 // CHECK-NOT:     nvvm.mma.sync

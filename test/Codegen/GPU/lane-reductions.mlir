@@ -4,8 +4,8 @@
 #r = affine_map<(r, n) -> (r)>
 
 // Finds the position of the largest of 100 elements (the first if several are largest).
-// Each of 8 lanes takes every 8th element, and four lanes take one more. The lanes then
-// exchange their results in three rounds, and one lane stores.
+// Each of 8 lanes reads every 8th element, and four lanes read one more. The lanes then
+// exchange their results in three rounds, and one lane stores the final result.
 // CHECK-LABEL: func.func private @argmax.rows.stage0
 // CHECK:         scf.for
 // CHECK:           %[[LANE:.*]] = arith.remui %{{.*}}, %c8_i32
@@ -59,7 +59,7 @@ uprog.operator @argmax.rows(%n: index, %x: tensor<?x100xf32> {uprog.operand = #u
 #rnk = affine_map<(r, n, k) -> (r, n, k)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// Words of 64 bits are exchanged in halves. Each of 48 elements has 2 lanes: a
+// Words of 64 bits are exchanged in halves. Two lanes compute each of 48 elements, so a
 // tile has 16 columns.
 // CHECK-LABEL: func.func private @sums.rows.stage0
 // CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %c2_i32

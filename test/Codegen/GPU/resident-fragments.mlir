@@ -7,8 +7,8 @@
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // On tensor cores, too, a block reads its first tiles of weights from its shared
-// memory, where they are rounded once. One condition serves both products. A tile
-// has eight columns of 64 two-byte factors. A column takes 192 bytes.
+// memory, where they are rounded once. A single condition selects the memory for both
+// products. A tile has eight columns of 64 two-byte factors. A column takes 192 bytes.
 // CHECK-LABEL: func.func private @cell.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         nvvm.cp.async.wait.group 0

@@ -132,7 +132,7 @@ uprog.program @lists(%n: index, %list: memref<?xi32>, %c: i1) level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Weights of a kernel that runs in only one step are read once.
+// Weights of a kernel that runs in only one step are read once, so no block keeps them.
 // CHECK: Parameters {{.*}}"parameters of @leaf.rows that a block keeps in shared memory: none, because it runs at only one step of a plan"
 // CHECK: Parameters {{.*}}"parameters of @node.rows that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 batch.kernel @leaf(%x: tensor<32xf32>, %w: tensor<32x32xf32> {batch.shared}) -> tensor<32xf32> {

@@ -135,7 +135,7 @@ uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32> {uprog.operand = #upr
 
 // The blocks of a cluster share the columns of its tasks: each of eight blocks
 // keeps four of 32 tiles, whatever the level of the program that runs the tasks.
-// @load_parameters has an attribute for this.
+// An attribute of @load_parameters specifies level `cluster`.
 // CHECK:         gpu.module @device attributes {batch.added_bytes = 99328 : i64
 // CHECK:           llvm.getelementptr %{{.*}}[65536] : (!llvm.ptr<3>)
 // CHECK-LABEL:   func.func private @load_parameters({{.*}}uprog.level = "cluster"
@@ -170,7 +170,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Programs of two levels run the operator. A block would have another share in each program.
+// Programs of two levels run the operator with different shares, so no parameter is resident.
 // CHECK-LABEL:   func.func private @both.rows.stage0
 // CHECK-NOT:       load_parameters
 uprog.operator @both.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},

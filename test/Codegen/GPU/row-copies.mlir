@@ -17,7 +17,7 @@
 // CHECK:         nvvm.cp.async.wait.group 0
 // CHECK-LABEL: func.func private @load_parameters
 
-// If no kernel has resident parameters, there are no other copies to wait for.
+// If no kernel has resident parameters, all kernels copy their rows asynchronously.
 // NONE-LABEL:  func.func private @leaf.rows.stage0
 // NONE:          nvvm.cp.async.shared.global
 // NONE:          nvvm.cp.async.wait.group 0

@@ -40,8 +40,8 @@ uprog.operator @nchw.rows(%n: index, %x: tensor<?x1x8x32x32xf32> {uprog.operand 
   uprog.yield %y : tensor<?x1x16x32x32xf32>
 }
 
-// Columns are channels: the loops remain. An operand that is read in place is not
-// copied, and the loops of the reduction are in the order of the filter's dimensions.
+// Columns are channels, so the loops over pixels are not merged. An image that is read in
+// place is not copied. The loops of the reduction are in the order of the filter's dimensions.
 #pixel = affine_map<(t, h, w, f, c, i, j) -> (t, h * 2 + i, w + j * 3, c)>
 #weight = affine_map<(t, h, w, f, c, i, j) -> (i, j, c, f)>
 #channels = affine_map<(t, h, w, f, c, i, j) -> (t, h, w, f)>
@@ -65,7 +65,7 @@ uprog.operator @nhwc.rows(%n: index, %x: tensor<?x9x9x8xf32> {uprog.operand = #u
   uprog.yield %y : tensor<?x4x3x16xf32>
 }
 
-// Two poolings of one computed image share it: no reader computes it again.
+// Two poolings read one copy of a computed image, so neither computes the image again.
 #cell = affine_map<(t, h, w, c, i, j) -> (t, h + i, w + j, c)>
 #window = affine_map<(t, h, w, c, i, j) -> (i, j)>
 #most = affine_map<(t, h, w, c, i, j) -> (t, h, w, c)>
@@ -101,7 +101,7 @@ uprog.operator @pooling.rows(%n: index, %x: tensor<?x9x9x8xf32> {uprog.operand =
   uprog.yield %m, %l : tensor<?x8x8x8xf32>, tensor<?x8x8x8xf32>
 }
 
-// A filter that differs between tasks has no panels: the loops remain.
+// A filter that differs between tasks has no panels, so the loops do not change.
 #other = affine_map<(t, n, f, h, w, c, i, j) -> (t, f, c, i, j)>
 // CHECK-LABEL: uprog.operator @own_filter.rows
 // CHECK:         linalg.generic

@@ -5,8 +5,8 @@
 #filter = affine_map<(t, f, p, c, i, j) -> (f, c, i, j)>
 #result = affine_map<(t, f, p, c, i, j) -> (t, f, p)>
 
-// Columns are pixels, and rows are those of the filter as it is stored. The image
-// is packed line by line, in masked vectors that store no element of another line.
+// The columns of the product are pixels, and its left factor is the filter as it is stored.
+// The image is packed line by line, in masked vectors that store no element of another line.
 // CHECK-LABEL: uprog.operator @pixels.rows
 // CHECK:         uprog.reduction = #uprog.gathered<left = 1, panels = <parameters = [0], n = 64, k = 288, width = 1, transposed = true>, left_stride = 288, run = 14>
 // CPU-LABEL:   func.func private @pixels.rows.stage0
@@ -51,8 +51,8 @@ uprog.operator @groups.rows(%n: index, %x: tensor<?x2x4x32xf32> {uprog.operand =
   uprog.yield %y : tensor<?x2x5x30xf32>
 }
 
-// Channels are columns: they are the last dimension of the filter. The filter is
-// a matrix of 3 * 3 * 8 rows, in panels.
+// The columns of the product are channels, the last dimension of the filter. The
+// filter is packed in panels, as a matrix of 3 * 3 * 8 rows.
 #pixel = affine_map<(t, h, w, f, i, j, c) -> (t, h + i, w + j, c)>
 #weight = affine_map<(t, h, w, f, i, j, c) -> (i, j, c, f)>
 #channels = affine_map<(t, h, w, f, i, j, c) -> (t, h, w, f)>
@@ -76,7 +76,7 @@ uprog.operator @channels.rows(%n: index, %x: tensor<?x9x9x8xf32> {uprog.operand 
   uprog.yield %y : tensor<?x7x7x64xf32>
 }
 
-// A padded copy runs in vectors that cross from the padding to the image.
+// A padded image is copied in vectors that may contain both padding and elements of the image.
 // CPU-LABEL:   func.func private @padded.rows.stage0
 // CPU:           %[[LOADED:.*]] = llvm.intr.masked.load
 // CPU:           arith.select %{{.*}}, %[[LOADED]], %{{.*}} : vector<16xi1>, vector<16xf32>

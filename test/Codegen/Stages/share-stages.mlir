@@ -71,7 +71,7 @@ uprog.operator @childsum.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #
   uprog.yield %h : tensor<?x64xf32>
 }
 
-// If columns are read in reversed order, another worker has computed them.
+// If columns are read in reversed order, another worker has computed them, so workers wait.
 // CHECK:         uprog.stage rows<tasks> shape [64] reads
 // CHECK:         uprog.stage rows<tasks> shape [64] barrier scalar ->
 uprog.operator @reversed.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>})
@@ -162,8 +162,8 @@ uprog.operator @few_columns.rows(%n: index, %x: tensor<?x100x40xf32> {uprog.oper
   uprog.yield %p : tensor<?x100x16xf32>
 }
 
-// If each head writes a slice into its own share of a cache, the same worker
-// reads the slice. If a head writes into the share of another, all workers wait.
+// If each head writes a slice into its own share of a cache, the same worker reads
+// the slice. If a head writes into the share of another head, all workers wait.
 // CHECK-LABEL: uprog.operator @cache.rows
 // CHECK:         uprog.stage rows<tasks> shape [12, 8, 64] shared_dims 1
 // CHECK-NOT:     barrier

@@ -11,7 +11,7 @@
 // CHECK-LABEL: uprog.operator @cell.rows
 // CHECK-NOT:     uprog.stage
 // CHECK:         linalg.matmul
-// An i64 is loaded in one piece.
+// An i64 is aligned to 64 bits, so one instruction loads it.
 // CHECK-LABEL: gpu.module @device
 // CHECK-SAME:      i32 = dense<32> : vector<2xi64>, i64 = dense<64> : vector<2xi64>
 // CHECK:         uprog.operator @cell.rows

@@ -280,7 +280,7 @@ uprog.operator @insert.rows(
 #yl = affine_map<(r, n, k) -> (r, n)>
 
 // A product with one matrix of a parameter reads the panels of this matrix. The
-// matrix may be transposed, and the product may read a part of its rows.
+// matrix may be transposed, and the product may read only some rows of the matrix.
 // CHECK-LABEL: uprog.operator @layers.rows
 // CHECK:         uprog.reduction = #uprog.packed<left = 0, panels = <parameters = [0], extents = [2, 4, 48, 64], order = [0, 1, 2, 3], n = 64, k = 48, width = 32>, first_group = 6>
 // CHECK:         uprog.reduction = #uprog.packed<left = 0, panels = <parameters = [1], extents = [4, 64, 64], order = [0, 2, 1], n = 64, k = 64, width = 32>, first_group = 3, k_offset = 16>
@@ -389,7 +389,7 @@ uprog.operator @largest.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #u
   uprog.yield %m#0, %m#1 : tensor<?xf32>, tensor<?xi32>
 }
 
-// If the last of equal elements counts, the result depends on their order.
+// If the last of equal elements counts, order matters, so the reduction is sequential.
 // CHECK-LABEL: uprog.operator @last.rows
 // CHECK:           uprog.reduction = #uprog.reduced<sequential>
 uprog.operator @last.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?xf32>, tensor<?xi32>) {

@@ -10,7 +10,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 }
 
 // A frame of the caller contains the values that branches read (two handles and an
-// index), then the results (a handle and an f32). The constant is created again.
+// index), then the results (a handle and an f32). Branches create constants again.
 // CHECK-LABEL: func.func private @main.inspect
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr, %[[X:.*]]: i64, %[[I:.*]]: index, %{{.*}}: i64)
 // CHECK:         llvm.alloca
@@ -26,7 +26,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 // CHECK-NOT:     scf.for
 // CHECK:         return
 
-// Each region has a case. The last branch contains branches.
+// Each region has a case. The last region contains another batch.concurrent.
 // CHECK-LABEL: llvm.func internal @main.inspect.branch0
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr, %[[FRAME:.*]]: !llvm.ptr, %[[NUMBER:.*]]: i64)
 // CHECK:         %[[CASE:.*]] = arith.index_cast %[[NUMBER]] : i64 to index
@@ -37,7 +37,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 // CHECK:           llvm.mlir.addressof @main.inspect.branch0.branch2
 // CHECK:         llvm.return
 
-// A round of the map, which stores its result in the list.
+// A round of the map becomes a function that stores the round's result in the list.
 // CHECK-LABEL: llvm.func internal @main.inspect.branch1
 // CHECK-SAME:    (%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %[[NUMBER:.*]]: i64)
 // CHECK:         arith.addi %{{.*}}, %[[NUMBER]] : i64

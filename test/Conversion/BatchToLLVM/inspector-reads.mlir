@@ -29,9 +29,9 @@ func.func @main(%n: tensor<index>, %x: tensor<2x20xi16>) -> (i16, i16, i16)
 // CHECK-NEXT:    %[[CELL:.*]] = llvm.load %[[POINTER]] : !llvm.ptr -> i64
 // CHECK-NEXT:    %[[I:.*]] = arith.index_cast %[[CELL]] : i64 to index
 
-// A row of 2 x 20 elements takes 128 bytes. An index is compared with its extent. If it is
-// out of range, a call passes the number of its message and ends the run. A constant index is in
-// range.
+// A row of 2 x 20 elements takes 128 bytes. An index is compared with the extent of its
+// dimension. If the index is out of range, a call passes the number of the error text and ends
+// the run. The constant index is in range, so it is not compared.
 // CHECK:         arith.muli %{{.*}}, %c128_i64
 // CHECK-NEXT:    %[[START:.*]] = arith.addi
 // CHECK-NEXT:    %[[LINE:.*]] = arith.index_cast %c1 : index to i64

@@ -136,9 +136,9 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 
 // -----
 
-// An unknown index is compared with its extent as an unsigned number. If it is out of range,
-// the run ends with an error that has the number of its description. A constant that is out
-// of range has the same effect. A constant in range is not compared.
+// An unknown index is compared with the extent of its dimension, as an unsigned number. If the
+// index is out of range, the run ends with an error that contains the number of a description.
+// A constant that is out of range has the same effect. A constant in range is not compared.
 // CHECK-LABEL: func.func private @main(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[X:.*]]: i64, %[[I:.*]]: index, %{{.*}}: i64) -> (i16, i16, i16, f32)
 // CHECK-NOT:     arith.cmpi

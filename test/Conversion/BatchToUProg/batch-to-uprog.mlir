@@ -28,7 +28,7 @@ uprog.operator @leaf.rows of @leaf(
 batch.kernel @unused(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
-// A kernel gets attributes for operands of one ragged domain.
+// Each ragged operand of a kernel gets an attribute that specifies its domain.
 // CHECK:      batch.kernel @pair(
 // CHECK-SAME:   tensor<?x4xf32> {batch.ragged = 0 : i64, batch.read = #batch.read<kind = rows, from = @h, segments = true>})
 batch.kernel @pair(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @h>},

@@ -144,8 +144,8 @@ func.func @main(%W: tensor<4x4xf32> {batch.shared = "W"}, %n: index, %x: tensor<
 
 // -----
 
-// A product returns a table, which changes in place after a branch. The product does
-// not run ahead of its round, because other rounds would read the change.
+// A table that a product returns is updated in place after a branch. The product does
+// not run ahead of its round, because other rounds would read the updated table.
 batch.kernel @table(%w: tensor<8x4xf32> {batch.parameter = 0 : i64, batch.shared},
                     %x: tensor<4x4xf32>) -> tensor<8x4xf32> {
   %zero = arith.constant dense<0.0> : tensor<8x4xf32>

@@ -247,7 +247,7 @@ func.func @fold(%words: !rec.list<index>, %h: tensor<4xf32>,
 
 // -----
 
-// Branches pass values that they do not change.
+// A case that does not change a value yields its location, without a copy.
 // CHECK-LABEL: uprog.program @skip.instance.all_units
 // CHECK:         %[[X:.*]] = uprog.argument 0
 // CHECK:         %[[C:.*]] = uprog.argument 1 of %{{.*}} : i1

@@ -83,7 +83,7 @@ batch.kernel @constant(%t: tensor<64xf32>, %x: tensor<2xf32>, %i: index) -> tens
 
 // -----
 
-// Each insert would have to follow an op that reads the other insert's result. One insert copies.
+// Each insert would have to follow a reader of the other insert's result, so one insert copies.
 
 // CHECK-LABEL: batch.kernel @crossed
 // CHECK-SAME:    batch.in_place

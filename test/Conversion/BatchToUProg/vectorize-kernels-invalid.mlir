@@ -416,7 +416,7 @@ batch.kernel @k(%x: tensor<12xf32>, %t: index, %u: index) -> tensor<f32> {
 
 // -----
 
-// The maximum number of rows of a slice is the number of rows of the sliced tensor.
+// In operators, a slice has as many rows as the sliced tensor, so it cannot be concatenated.
 batch.kernel @k(%x: tensor<12xf32>, %t: index) -> tensor<24xf32> {
   %zero = arith.constant dense<0.0> : tensor<24xf32>
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>

@@ -234,9 +234,9 @@ batch.kernel @softmax_over_rows(%s: tensor<?x4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// The MV-RNN cell. A matrix per task makes a batched matrix-vector product. A
-// parameter times a per-task matrix remains one linalg.generic with one more loop, and
-// two per-task matrices make a batch_matmul.
+// The MV-RNN cell. A product of a per-task matrix and a vector becomes a batched
+// matrix-vector product. A parameter times a per-task matrix becomes one linalg.generic
+// with one more loop. A product of two per-task matrices becomes a batch_matmul.
 // CHECK-LABEL: uprog.operator @mvrnn.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[MB:[a-z0-9]*]]: tensor<?x4x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[MA:[a-z0-9]*]]: tensor<?x4x4xf32> {uprog.operand = #uprog.operand<gather>},
 // CHECK-SAME:    %[[WM:[a-z0-9]*]]: tensor<4x8xf32>
@@ -306,9 +306,9 @@ batch.kernel @once(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.parameter = 0 : i
 
 // -----
 
-// Scalars of a task are a column. Arithmetic on them is elementwise, splats
-// broadcast them, bodies that read them get one more input, and a condition
-// selects rows.
+// A scalar argument becomes a column with an element per task. Arithmetic on
+// scalars is elementwise, and splats broadcast them. Bodies that read scalars
+// get one more input. A condition selects rows.
 // CHECK-DAG:   #[[ID:.*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG:   #[[ROW:.*]] = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: uprog.operator @scalars.rows
@@ -390,7 +390,7 @@ batch.kernel @pieces(%x: tensor<2x4xf32>, %y: tensor<4xf32>)
 // -----
 
 // Ragged rows keep their extent in slices, concatenations and reshapes; a
-// scalar of the task is repeated for its rows.
+// scalar of a task is repeated for each row of this task.
 // CHECK-LABEL: uprog.operator @ragged_pieces.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[S:[a-z0-9]*]]: tensor<?xf32>
 // CHECK-SAME:    %[[O:[a-z0-9]*]]: tensor<?xindex>
@@ -484,7 +484,7 @@ uprog.operator @by_hand of @given(%n: index, %x: tensor<?x4xf32> {uprog.operand 
 // -----
 
 // A broadcast to ragged rows becomes only the segment broadcast. Constants fill
-// ragged rows, and a scalar of the task fills those of the task.
+// ragged rows, and a scalar of a task fills the row of this task.
 // CHECK-LABEL: uprog.operator @fills.rows
 // CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[S:[a-z0-9]*]]: tensor<?xf32>
 // CHECK-SAME:    %[[O:[a-z0-9]*]]: tensor<?xindex>

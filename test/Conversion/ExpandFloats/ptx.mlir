@@ -7,7 +7,7 @@
 // RUN:   | FileCheck %s --implicit-check-not=.approx --implicit-check-not=.full \
 // RUN:     --implicit-check-not=.ftz --implicit-check-not=call --implicit-check-not=.bf16
 
-// A GPU without instructions for bf16 computes the same as a CPU.
+// A GPU without instructions for bf16 computes the same results as a CPU.
 // CHECK-DAG: cvt.f32.f16
 // CHECK-DAG: cvt.rn.f16.f32
 // CHECK-DAG: div.rn.f32

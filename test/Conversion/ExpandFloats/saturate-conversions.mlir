@@ -41,7 +41,7 @@ func.func @large(%x: vector<8xf32>) -> vector<8xi32> {
   return %i : vector<8xi32>
 }
 
-// A NaN is not greater than 0, the least number of an unsigned type.
+// A NaN is not greater than 0, the least number of an unsigned type, so its result is 0.
 // CHECK-LABEL: func.func @unsigned
 // CHECK:       arith.constant 0.000000e+00 : f64
 // CHECK:       arith.cmpf ogt

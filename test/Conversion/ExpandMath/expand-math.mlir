@@ -86,8 +86,8 @@ func.func @expm1(%x: f64) -> f64 {
 // -----
 
 // sin and cos: the lowest bit of the number of quarters selects one of two
-// polynomials, the next bit the sign. cos adds one quarter. Numbers from 2^46
-// on are multiplied by words of 2 / pi.
+// polynomials, and the next bit selects the sign. cos adds one quarter.
+// Arguments from 2^46 on are multiplied by words of 2 / pi.
 // CHECK-LABEL: func.func @sin_cos
 // CHECK-SAME:    %[[X:.*]]: f64
 func.func @sin_cos(%x: f64) -> (f64, f64) {
@@ -192,7 +192,7 @@ func.func @log1p(%x: f32) -> f32 {
 
 // -----
 
-// Squares become products. Their bits are those of a power whose exponent is not
+// Squares become products, with the same bits as a power whose exponent is not
 // constant. Other powers use a logarithm.
 // CHECK-LABEL: func.func @powers
 // CHECK-SAME:    (%[[X:.*]]: f32, %[[Y:.*]]: f32, %{{.*}}: i64)

@@ -7,9 +7,9 @@
 // RUN:   | FileCheck %s --implicit-check-not=.approx --implicit-check-not=.full \
 // RUN:     --implicit-check-not=.ftz --implicit-check-not=call
 
-// A GPU computes the same as a CPU. Every operation is rounded to nearest. None is
-// approximate, flushes subnormal numbers or calls a library. Separate products and
-// sums are not fused.
+// A GPU computes the same results as a CPU. Every operation is rounded to nearest.
+// None is approximate, flushes subnormal numbers or calls a library. Separate
+// products and sums are not fused.
 // CHECK-DAG: fma.rn.f64
 // CHECK-DAG: mul.rn.f64
 // CHECK-DAG: add.rn.f64

@@ -59,8 +59,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Shared variables are offsets: 3 bytes, then 16 bytes at offset 16, then the memory
-  // that the launch adds.
+  // Shared variables become offsets: 3 bytes at offset 0, 16 bytes at offset 16, then
+  // the memory that the launch adds.
   // CHECK-LABEL: func.func @shared.emulate
   // CHECK: %[[BASE:.*]] = llvm.load %{{.*}} invariant
   // CHECK: %[[TILE:.*]] = llvm.getelementptr %[[BASE]][16]

@@ -66,8 +66,8 @@ func.func @mark(%t: !rec.adt<@Rose>) -> i8 {
   return %r : i8
 }
 
-// A construction takes the next node. If no reserved node is left, it first
-// reserves space.
+// A construction uses the next reserved node. If none is left, the construction
+// first reserves space.
 // CHECK-LABEL: func.func @construct
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[MARK:.*]]: i8, %[[KIDS:.*]]: i64) -> i64
 func.func @construct(%mark: i8, %kids: !rec.list<!rec.adt<@Rose>>)
@@ -248,8 +248,8 @@ func.func @element(%list: !rec.list<i64>, %i: index) -> i64 {
   return %e : i64
 }
 
-// An empty list takes no entry of the pool. Function 12 of the runtime appends,
-// because only the runtime stores the capacities of lists.
+// An empty list takes no entry of the pool. Function 12 of the runtime appends
+// elements, because only the runtime stores the capacities of lists.
 // CHECK-LABEL: func.func @append
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[N:.*]]: f32) -> i64
 func.func @append(%n: f32) -> !rec.list<f32> {

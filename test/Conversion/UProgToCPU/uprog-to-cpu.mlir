@@ -44,8 +44,8 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-NEXT:    }
 // CHECK-NEXT:    return
 
-// Options specify the minimum number of rows per worker for division by rows, and how many
-// rows pass all stages before the next rows do. The last group of rows ends with the share.
+// Options specify the minimum number of rows per worker for division by rows, and the size of the
+// groups of rows that pass all stages, one group after the other. The last group may be smaller.
 // SPLIT-LABEL: func.func @main.execute
 // SPLIT:         case 3 {
 // SPLIT:           %[[SEVEN:.*]] = arith.constant 7 : i64
@@ -177,7 +177,7 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
 
 // -----
 
-// A step that a loop carries is also an address.
+// A loop carries a step as the address of the step.
 // CHECK-LABEL: func.func @first_step
 // CHECK:         scf.while : () -> !llvm.ptr {
 // CHECK:           %[[STEP:.*]] = llvm.getelementptr %{{.*}} : (!llvm.ptr, i64) -> !llvm.ptr, i8
@@ -303,8 +303,8 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
 
 // -----
 
-// All workers are one cluster. They run all tasks of the cluster's program together,
-// and wait for each other at cluster barriers.
+// All workers form one cluster. They run all tasks of the cluster's program
+// together, and wait for each other at cluster barriers.
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 0, task_scratch = 0, most_scratch = 0, row_split = 1, stage_rows = 0, share_tasks = 1>>}
 // CHECK-LABEL: func.func private @of_cluster(

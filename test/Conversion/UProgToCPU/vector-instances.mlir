@@ -30,7 +30,7 @@
 // CHECK:           %[[ANY:.*]] = vector.reduction <or>, %[[GOES]] : vector<4xi1> into i1
 // CHECK:           scf.condition(%[[ANY]]) %[[A0]], %[[A1]], %[[LEFT]], %[[GOES]], %[[NEW0]], %[[NEW1]], %[[NEW2]]
 
-// Instances that have ended do not divide by their own divisors.
+// Instances that have ended divide by 1, because their own divisors might be invalid.
 // CHECK:           %[[BY:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<4xi1>, vector<4xi32>
 // CHECK:           arith.divsi %{{.*}}, %[[BY]] : vector<4xi32>
 // CHECK-NOT:       arith.select
@@ -52,7 +52,7 @@
 // CHECK:         } else {
 // CHECK:           func.call @main.instance.vectors(
 
-// Vectors of two instances are too short. With strategy `replicate`, tensors do not become numbers.
+// No vector code if vectors have only two elements, or if strategy `replicate` keeps tensors.
 // NARROW-NOT: @main.instance.vectors
 func.func @main(%x: tensor<2xf32> {batch.name = "x"}, %n: i32 {batch.name = "n"})
     -> (tensor<2xf32> {batch.name = "y"}, i32 {batch.name = "rest"}) attributes {batch.entry} {

@@ -25,8 +25,8 @@
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // A block keeps all weights, and its barrier costs almost nothing. Barriers of the whole
-// group get the chosen level. Many instances form one plan on the device, but many plans
-// on other units.
+// group get the chosen level. Many instances form a single plan for the device, but many
+// plans for smaller units.
 // ANY:   Executor {{.*}}program @small: executor block, which takes the fewest estimated cycles for steps of 1 instances, or at most 5 % more: block [[#]], device [[#]]"
 // SM90:  Executor {{.*}} @small: executor block, which takes the fewest estimated cycles for steps of 1 instances, or at most 5 % more: block [[#]], cluster of 8 [[#]], cluster of 16 [[#]], device [[#]]"
 // MANY:  Executor {{.*}} @small: executor device, which takes the fewest estimated cycles for steps of 64 instances, or at most 5 % more: block

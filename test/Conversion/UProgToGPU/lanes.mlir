@@ -23,8 +23,8 @@
 // CHECK:         %[[GRID:.*]] = arith.index_cast %[[BLOCKS]]
 // CHECK:         gpu.launch_func @device::@main_execute blocks in (%[[GRID]],
 
-// A lane takes an instance from the counter of all blocks, and waits for the
-// first block of the program.
+// A lane takes the next instance from a counter of all thread blocks. Then it
+// waits for the first block of the program.
 // CHECK-LABEL: func.func private @main.machine.next_instance(
 // CHECK-SAME:    %{{.*}}: !llvm.ptr<1>, %[[HEAD:.*]]: !llvm.ptr<1>, %[[LANE:.*]]: i64, %[[DONE:.*]]: i1)
 // CHECK:         scf.if %[[DONE]] {

@@ -42,9 +42,9 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:     return
 // CHECK-NOT:    uprog.await_rows
 
-// The barrier in global memory: writes of a block are visible before it is
-// counted. All blocks wait until the count is that of this barrier. Each block
-// also counts its arrivals in its own words.
+// The barrier in global memory: writes of a block are visible before its
+// arrival is counted. All blocks wait until all arrivals at this barrier are
+// counted. Each block also counts its arrivals in its own words.
 // NVIDIA:       llvm.mlir.global internal @[[LEFT:device_barrier.left]]() {addr_space = 3 : i32
 // AMD-NOT:      @device_barrier.left
 // DEVICE-LABEL: func.func private @device_barrier(

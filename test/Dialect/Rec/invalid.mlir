@@ -386,7 +386,7 @@ func.func @walk(%ws: !rec.adt<@Words>, %n: index) {
 
 // -----
 
-// An ADT whose variant has two fields for the rest is a tree, not a list.
+// An ADT with two recursive fields in one variant is a tree, not a list.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)

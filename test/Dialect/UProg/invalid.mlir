@@ -337,7 +337,7 @@ uprog.program @p() level(block) {
 
 // -----
 
-// A run of an operator must pass the operands as a step.
+// A run of an operator must have a step, which specifies the operands.
 uprog.operator @k.rows(%n: index) {
   uprog.yield
 }

@@ -34,7 +34,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>) level(device) {
 
 // -----
 
-// Threads of a unit run the body for different numbers.
+// Threads of a unit run the body for different numbers, so the body cannot contain a barrier.
 uprog.program @p(%n: index) level(device) {
   // expected-note @+1 {{'uprog.each' distributes numbers over the threads of a unit}}
   uprog.each %k < %n {

@@ -164,7 +164,7 @@ uprog.program @p(%n: index, %one: index) level(device) {
 
 // -----
 
-// If some units do not reach a run, tasks of the operator do not run.
+// Units that do not reach a run do not run their share of its tasks.
 uprog.operator @k.rows(%n: index) {
   uprog.yield
 }
@@ -182,7 +182,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 
 // -----
 
-// Each thread of a unit runs the body for different numbers.
+// Each thread of a unit runs the body for different numbers, so the body cannot contain a barrier.
 uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
   // expected-note @+1 {{'uprog.compact' distributes numbers over the threads of a unit}}
   %count = uprog.compact %i < %n into %list : memref<?xi32> {

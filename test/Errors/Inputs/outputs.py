@@ -77,7 +77,7 @@ for command, prefix in ((OPT + ["-o", "none/x"], "batch-opt"),
     expect("%s, a missing directory" % command[-1], code == 1 and prefix in text and
            "error: cannot write 'none/x': No such file or directory" in text, code, text)
 
-# The linker opens files in memory. The limit permits only one of them at a time.
+# The linker opens files in memory. The limit permits one of these at a time, so linking fails.
 code, text = run(COMPILE + ["-o", "linked.so"], preexec_fn=lambda: resource.setrlimit(
     resource.RLIMIT_NOFILE, (4, 4)))
 expect("too many open files", code == 1 and

@@ -1,10 +1,10 @@
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s
 
-// An instance's number of operations between two waits is estimated as its operations
-// divided by its waits. The estimate assumes 10 rounds for loops of unknown length,
-// and equally frequent branches. It determines the strategy if replicate is not legal,
-// as in recursions over numbers.
+// The estimate of how many operations an instance computes between two waits is its number of
+// operations divided by its number of waits. The estimate assumes 10 rounds for loops of unknown
+// length, and equally frequent branches. It determines the strategy if replicate is not legal, as
+// in recursions over numbers.
 
 // Two reads of one tensor count as one wait, for any number of loop rounds. Reads
 // of an input are not waits. There are 4 + 2 * 4 * 4 operations, and 3 rounds of 4 operations.
@@ -51,8 +51,8 @@ func.func @main(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"})
 
 // -----
 
-// Both loops count 10 rounds, and only the second one waits: 10 * 8 and 10 * (1 + 4)
-// operations, and 10 waits. The branch of 8 operations counts half.
+// Both loops count as 10 rounds, and only the second one waits: 10 * 8 and 10 * (1 + 4)
+// operations, and 10 waits. Half of the 8 operations in the branch count.
 // CHECK: computes 13 operations between two waits
 func.func private @count(%n: i64) -> i64 {
   %zero = arith.constant 0 : i64

@@ -90,7 +90,7 @@ func.func @branch(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry}
 // -----
 
 // A program that recurs over numbers waits or runs in lock step. This program computes
-// little.
+// little between two waits, so it runs in lock step.
 // REMARK: [[#@LINE+24]]:8: remark: {{.*}}strategy 'lockstep': control flow depends on a tensor here, and an instance computes 96 operations between two waits, fewer than
 // REMARK: [[#@LINE+19]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' does not support this call
 // REMARK-NOT: is not legal
@@ -205,8 +205,8 @@ rec.adt @Nat {
   rec.variant @zero(word: index)
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
-// Lock step does not walk data structures: control flow waits for the tensor. On a GPU,
-// units run the control flow.
+// Strategy lockstep does not support data structures, so control flow waits for the tensor. On a
+// GPU, units run the control flow.
 // REMARK: [[#@LINE+10]]:8: remark: {{.*}}strategy 'lazy': control flow depends on a tensor here"
 // REMARK: [[#@LINE+4]]:18: remark: {{.*}}strategy 'lockstep' is not legal: this value of type '!rec.adt<@Nat>' is a data structure
 // GPU: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here, and every unit runs the control flow of all instances

@@ -27,7 +27,7 @@ func.func @read(%s: !batch.handle, %h: !batch.handle, %c: !batch.handle, %i: ind
   return %e, %z : f32, !batch.handle
 }
 
-// A call keeps the rows that it needs. Its results do not exist yet.
+// Before a call, rows read after it are kept, except its results. The callee keeps its own rows.
 // CHECK-LABEL: func.func @call
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[H:.*]]: !batch.handle
 // CHECK-NEXT:    batch.keep(%[[H]] : !batch.handle)
@@ -93,8 +93,8 @@ func.func @choice(%s: !batch.handle, %a: !batch.handle, %b: !batch.handle, %c: i
   return %y : !batch.handle
 }
 
-// Rows read by branches are kept before the op, for all branches. Each branch keeps
-// its own rows.
+// Rows that branches of batch.concurrent read are kept before this op, for all branches. Each
+// branch keeps its own rows.
 // CHECK-LABEL: func.func @branches
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[A:.*]]: !batch.handle, %[[AFTER:.*]]: !batch.handle
 // CHECK-NEXT:    batch.keep(%[[S]], %[[A]], %[[AFTER]] : !batch.handle, !batch.handle, !batch.handle)

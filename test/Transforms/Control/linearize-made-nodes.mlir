@@ -49,7 +49,7 @@ rec.adt @Tree {
   rec.variant @node(left: !tree, right: !tree)
 }
 
-// A function that constructs the value itself is not a traversal either.
+// A function that constructs the values it is called for is not a traversal either.
 // CHECK-LABEL: func.func private @grow.inspect
 // CHECK-SAME:    attributes {batch.memoized}
 func.func private @grow(%t: !tree) -> index {

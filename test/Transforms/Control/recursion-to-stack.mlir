@@ -217,8 +217,8 @@ func.func @main(%n: i64, %a: i64, %b: i64) -> i64 attributes {batch.entry} {
 
 // -----
 
-// One target of a branch takes an argument, and the other reads the variable, which keeps
-// its value on the path there.
+// One target of a branch takes an argument. The other target reads the variable, which keeps its
+// value on the path to that target.
 
 // CHECK-LABEL: batch.machine @main.machine
 // CHECK:         batch.block @main.1 {

@@ -150,7 +150,7 @@ func.func @first(%x: tensor<9xf32>, %a: tensor<i32>, %b: tensor<f32>)
     %sum = arith.addf %so_far, %candidate : f32
     linalg.yield %sum : f32
   } -> tensor<f32>
-  // The maximum of NaN and the neutral element would be the neutral element.
+  // The neutral element is not used: maxnumf of NaN and the neutral element is not NaN.
   %number = linalg.generic {indexing_maps = [#one, #whole], iterator_types = ["reduction"]}
       ins(%x : tensor<9xf32>) outs(%b : tensor<f32>) {
   ^bb0(%e: f32, %so_far: f32):

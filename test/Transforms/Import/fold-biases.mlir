@@ -1,7 +1,7 @@
 // RUN: batch-opt %s -batch-fold-biases | FileCheck %s
 
-// A bias that is a parameter and is passed on by a call. An operation of arith or
-// linalg adds the bias, as either operand.
+// A product starts from a bias if the bias is a parameter, here one that a call passes. An
+// operation of arith or linalg adds the bias, as either operand.
 
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
@@ -64,8 +64,8 @@ func.func private @rows(%x: !vec, %r: tensor<?x4xf32>, %W: !mat, %b: !vec) -> !v
   return %z : !vec
 }
 
-// A product with a result of a call starts from a product that waits for no call. If both
-// products wait, or neither does, they are independent.
+// A product with a result of a call starts from a product that waits for no call. If both products
+// wait for calls, or neither does, they remain independent.
 // CHECK-LABEL: func.func private @step
 //  CHECK-SAME: (%{{.*}}: !rec.adt<@Words>, %{{.*}}: tensor<4x4xf32>, %{{.*}}: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>)
 //       CHECK:     %[[ZERO:.*]] = arith.constant dense<0.0

@@ -112,8 +112,8 @@ func.func @main(%n: index {batch.name = "n"}, %x: tensor<4xf32> {batch.name = "x
 
 // -----
 
-// A recursive function passes the input on. Each node has a position and a threshold: control
-// flow compares the element of the input at the position with the threshold.
+// A recursive function passes the input on. Each node has a position and a threshold. Control flow
+// compares the element of the input at this position with this threshold.
 // CHECK-LABEL: func.func private @walk
 // CHECK-SAME:    (%{{.*}}, %[[X:.*]]: tensor<16xf32>)
 // CHECK:         case @split(%[[K:.*]]: i32, %[[T:.*]]: f32,

@@ -57,7 +57,7 @@ func.func @scan(%stack: !stack, %x: tensor<4xf32>, %i: index) -> !stack {
 !row = tensor<8x4xf32>
 !stack = tensor<2x8x4xf32>
 
-// A loop that selects the matrices of products has a higher limit.
+// A loop that selects the matrices of products is unrolled up to a higher limit (most-ops-panels).
 
 // CHECK-LABEL: func.func @layers
 // CHECK-NOT:     scf.for
@@ -90,7 +90,7 @@ func.func @layers(%stack: !stack, %w: tensor<2x4x4xf32>, %x: tensor<4xf32>, %i: 
 !stack = tensor<2x8x4xf32>
 
 // A round that reads another row of the old stack needs the old stack. A loop that skips rows
-// needs their initial values.
+// needs the initial values of these rows.
 
 // CHECK-LABEL: func.func @others
 // CHECK:         scf.for {{.*}} iter_args(%[[FILLED:[a-z0-9]*]] =

@@ -36,9 +36,9 @@ batch.kernel @gates(%x: !vec, %c: !vec,
   batch.yield %h, %o : !vec, !vec
 }
 
-// Three nodes with the same parameters become three rows, with either option. A
-// constant and a parameter exist once for all nodes. Nodes are arguments, which
-// are not adjacent.
+// Three nodes with the same parameters become three rows, with and without equal=weights. A
+// constant and a parameter exist once for all nodes. The nodes are arguments, which are not
+// adjacent in memory, so they are copied.
 // CHECK-LABEL: batch.kernel @nodes
 // CHECK:         linalg.contract
 // WEIGHTS-LABEL: batch.kernel @nodes
@@ -114,7 +114,7 @@ uprog.operator @made.rows of @made(%n: index,
   uprog.yield %x, %y : tensor<?x16xf32>, tensor<?x16xf32>
 }
 
-// Two products read the same values in different orders.
+// Two products read the same values in different orders, so no layout fits both.
 // CHECK-LABEL: batch.kernel @conflict
 // REMARK: remark: [Missed] Layout {{.*}}"operands of 2 x arith.mulf are copied, 128 bytes per task: they conflict with the layout of other accesses"
 batch.kernel @conflict(%x: !vec, %y: !vec) -> !vec {

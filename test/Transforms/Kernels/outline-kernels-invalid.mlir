@@ -34,7 +34,7 @@ func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
 
 // -----
 
-// An op with unknown effects may do anything.
+// An op with unknown effects may do anything, so it is an error.
 func.func private @f(tensor<4xf32>) -> tensor<4xf32>
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %f = constant @f : (tensor<4xf32>) -> tensor<4xf32>

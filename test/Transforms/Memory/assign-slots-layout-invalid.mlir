@@ -24,7 +24,7 @@
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: next_to(@node_0)'" 2>&1 | FileCheck %s --check-prefix=NEXT-TO
 // NEXT-TO: 'batch.table' op is in group {{[0-9]+}}, but is next to @node_0 of group {{[0-9]+}}; only tables of one group have the same slots
 
-// Rows keep their layout if operands that read them also read rows of parameters; slots may move:
+// Rows stay row-major if operands that read them also read rows of parameters. Slots may move:
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=WITH-PARAMS
 // WITH-PARAMS: rows of table 'node_0' must be row-major, because the same operands also read rows of parameters, which are row-major; split only its slots
@@ -33,7 +33,7 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// The primitives do not fit this kernel's table.
+// The primitives above do not fit the table of this kernel.
 batch.kernel @output(%h: tensor<40xf32>) -> tensor<3x40xf32> attributes {phase = 1 : i64} {
   %m = tensor.empty() : tensor<3x40xf32>
   batch.yield %m : tensor<3x40xf32>

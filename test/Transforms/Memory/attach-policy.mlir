@@ -7,7 +7,7 @@
 
 // GREEDY: module attributes {batch.policy = #batch.policy<greedy>}
 // AGENDA: module attributes {batch.policy = #batch.policy<agenda>}
-// The default policy, by depth, has no attribute.
+// The default policy, `depth`, has no attribute.
 // DEPTH-NOT: batch.policy
 // The attribute uses the kernel numbers of the module: state "leaf, node" runs the leaf.
 // FSM: batch.policy = #batch.policy<fsm, "batch-policy 1\0Aencoding base\0Akernel leaf\0Akernel node\0Astate 0 1 : 0\0Aend\0A">

@@ -3,7 +3,7 @@
 // RUN: batch-opt %s --batch-hoist-products --remarks-filter=batch \
 // RUN:   --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
-// The loop changes one piece of a concatenated factor.
+// The loop changes one piece of a concatenated factor. The product of the other piece moves out.
 // CHECK-LABEL: func.func @part(
 // CHECK-SAME:    %[[W:.*]]: tensor<4x8xf32>, %[[B:.*]]: tensor<4xf32>, %[[O:.*]]: tensor<4xf32>,
 // CHECK:         %[[W1:.*]] = tensor.extract_slice %[[W]][0, 0] [4, 4] [1, 1]

@@ -92,7 +92,7 @@ func.func @nested(%a: i1, %b: i1, %x: tensor<4xf32>)
 
 // -----
 
-// A contraction is worth a sub-batch.
+// A contraction is worth a sub-batch, so the conditional remains.
 
 // CHECK-LABEL: func.func @contraction(
 // CHECK: scf.if

@@ -18,7 +18,7 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 
-// The loop has no tree to carry at its end, and no initial tree.
+// When the loop ends, it has no next tree to carry. Before it ends, it has no tree to return.
 // expected-error @+1 {{a value of type '!rec.adt<@Tree>' is not defined on every path to a branch, and its type has no zero to use instead; write this control flow as 'scf'}}
 func.func @main(%n: i64, %t: !rec.adt<@Tree>) -> !rec.adt<@Tree>
     attributes {batch.entry} {

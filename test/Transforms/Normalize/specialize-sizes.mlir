@@ -11,7 +11,7 @@ module attributes {batch.sizes = {H = 256 : index, S = [1009 : index, 37 : index
   // DEFAULT: func.func private @slots(tensor<37x256xf32>) -> tensor<74xf32>
   func.func private @slots(tensor<1009x256xf32>) -> tensor<2018xf32>
 
-  // Fields of ADTs, even in lists. Multiples of a size, up to eight times the
+  // Sizes change in fields of ADTs, even in lists. Multiples of a size, up to eight times the
   // size, change with it. Other extents remain unchanged.
   // CHECK: rec.variant @leaf(x: tensor<64xf32>, ys: !rec.list<tensor<512x7xf32>>, z: tensor<2304x99xf32>)
   rec.adt @Tree {

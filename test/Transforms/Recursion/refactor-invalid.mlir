@@ -96,7 +96,7 @@ func.func @walk(%t: !rec.adt<@Tree>, %x: f32) -> f32 attributes {batch.entry} {
 
 // -----
 
-// One of two cases that call recursively has a mark.
+// Only one of two cases that call recursively has a mark.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: f32)

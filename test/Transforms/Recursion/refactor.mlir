@@ -4,9 +4,9 @@
 // RUN: batch-opt %s --autobatch --split-input-file | FileCheck %s --check-prefix=OFF
 // RUN: batch-opt %s --autobatch=refactor --split-input-file | FileCheck %s --check-prefix=ON
 
-// The mark is in a case, so the reader of a node's product computes this product
-// together with its own sum. Callers have code for each variant of the child. Constants and
-// parameters are on both sides, and are not results of the head.
+// The mark is in a case. The caller that reads the product of a child computes this product,
+// together with the caller's own sum. Callers have code for each variant of the child. Head and
+// tail both contain the constants and parameters they need, which are not results of the head.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -38,7 +38,7 @@ rec.adt @Tree kind tree {
 // CHECK-NEXT: %[[S:.*]] = arith.mulf %[[SUM]], %[[TWO]]
 // CHECK-NEXT: rec.yield %[[HL]], %[[S]]
 
-// Callers outside the recursion also get the tail. No call of @encode remains.
+// The tail is also copied into callers outside the recursion. No call of @encode remains.
 // CHECK-NOT: @encode(
 // CHECK-LABEL: func.func @tree(
 // CHECK-NEXT: rec.match

@@ -98,8 +98,8 @@ func.func @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Elements of lists are children, too. Two functions that take one child are
-// replaced together. `node(leaf,leaf)` fits only the variant @node of @Other, so
+// Elements of lists are children, too. If two functions take the same child, their calls
+// are replaced together. `node(leaf,leaf)` fits only the variant @node of @Other, so
 // the code for @Tree remains unchanged.
 
 rec.adt @Tree kind tree {

@@ -56,7 +56,7 @@ batch.kernel @sum(%l: !vec, %r: !vec, %y: !vec) -> !vec attributes {phase = 7 : 
 batch.kernel @last(%s: !vec) -> !vec {
   batch.yield %s : !vec
 }
-// A kernel that is never invoked has no place in the order.
+// A kernel that is never invoked has no place in the order, so its phase is 0.
 // CHECK-LABEL: batch.kernel @unused
 // CHECK-SAME:    phase = 0
 batch.kernel @unused(%x: !vec) -> !vec {

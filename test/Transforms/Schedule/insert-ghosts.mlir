@@ -13,8 +13,8 @@ batch.kernel @later(%x: !vec) -> !vec attributes {phase = 1 : i64} {
   batch.yield %x : !vec
 }
 
-// One branch runs one task more than the other. A ghost delays the value of the
-// shorter one. The ghost counts only in the depth of the next task, which reads the value itself.
+// One branch runs one task more than the other. A ghost delays the value of the shorter
+// branch. The ghost counts only in the depth of the next task, which reads the value itself.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    (%[[C:.*]]: i1, %[[X:.*]]: tensor<4xf32>, %[[H:.*]]: tensor<4xf32>)
 func.func @main(%c: i1, %x: !vec, %h: !vec) -> (!vec, !vec) attributes {batch.entry} {
@@ -58,7 +58,7 @@ batch.kernel @b(%x: !vec, %y: !vec) -> (!vec, !vec) {
   batch.yield %x, %y : !vec, !vec
 }
 
-// Lengths are counted from the branch, over fields and inner branches of equal length.
+// Tasks are counted from the start of a branch, through fields and inner branches of equal length.
 // Two tasks require two ghosts. All depths computed from the result use the same ghost.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Item>, %[[H:.*]]: tensor<4xf32>, %{{.*}}: i1)
@@ -134,7 +134,7 @@ func.func private @walk(%x: !vec, %n: index) -> !vec {
     %w = func.call @walk(%x, %m) : (!vec, index) -> !vec
     scf.yield %w : !vec
   }
-  // The result of a recursion has no constant length.
+  // A recursion has no constant number of tasks, so it gets no ghost.
   // CHECK-NOT: batch.ghost
   // CHECK: batch.invoke @a
   %d = batch.depth(%y) : !vec
@@ -174,7 +174,7 @@ func.func @main(%c: i1, %x: !vec, %h: !vec, %n: index) -> (!vec, !vec, !vec, !ve
   %u = batch.invoke @c(%v, %w) depth(%d2) : (!vec, !vec) -> !vec
 
   // A later phase begins when all branches have run, so its depths do not count tasks of branches.
-  // A loop has no constant length.
+  // A loop has no constant number of tasks.
   %p, %q = scf.if %c -> (!vec, !vec) {
     %d = batch.depth(%x) : !vec
     %a = batch.invoke @a(%x) depth(%d) : (!vec) -> !vec

@@ -89,7 +89,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // A value that a loop carries may be computed, though its initial value is not.
-// The depth is that of the accumulator in every round.
+// In every round, the depth is computed from the accumulator.
 // CHECK-LABEL: func.func @carried
 func.func @carried(%xs: !rec.list<index>, %x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry} {

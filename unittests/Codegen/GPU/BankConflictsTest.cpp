@@ -132,7 +132,7 @@ TEST_F(BankConflictsTest, ResidentParametersAndRowsHaveNone) {
         EXPECT_EQ(countLoads(factors, matrix.stride()), 0)
             << "resident parameters, " << factors.bytes() << " bytes, k "
             << depth;
-        // The length of a row is the sum of the lengths of its segments.
+        // Here, `depth` is the sum of the lengths of the segments of a row.
         EXPECT_EQ(countLoads(factors, factors.stride(depth)), 0)
             << "rows, " << factors.bytes() << " bytes, k " << depth;
       }
@@ -158,7 +158,8 @@ TEST_F(BankConflictsTest, CopiesHaveNone) {
 }
 
 // Lanes store every other word of the sums of tensor cores, so each store takes
-// two turns. A share has four such stores, and loads for 256 elements along k.
+// two turns. This costs little: a share has only four such stores, but loads
+// for 256 elements along k.
 TEST_F(BankConflictsTest, SumsOfTensorCoresHaveOne) {
   for (int64_t sum = 0; sum < 4; ++sum)
     EXPECT_EQ(countConflicts(4,

@@ -88,7 +88,7 @@ TEST(WorkShareTest, MemoryHoldsSixteenQuads) {
     }
 }
 
-// The number of a block determines its first tile. The numbers of tiles of two
+// The number of a block determines its first tile. The tile counts of any two
 // blocks differ by at most one.
 TEST(WorkShareTest, ColumnsDependOnTheBlock) {
   NumberMath m;
@@ -137,8 +137,8 @@ TEST(WorkShareTest, TilesCoverRowsAndColumns) {
     }
 }
 
-// For all tiles and all shares of k, the items of a block cover each of its
-// slices once, whether the items are slices or tiles.
+// For all tiles and all shares of k, the items of a block cover each slice of
+// the block once, whether the items are slices or tiles.
 TEST(WorkShareTest, ItemsCoverWhatABlockComputes) {
   NumberMath m;
   constexpr int64_t kTiles = 32;
@@ -165,7 +165,7 @@ TEST(WorkShareTest, ItemsCoverWhatABlockComputes) {
         }
 }
 
-// Checks the share of the warps that have an item, for 32 tiles of columns,
+// Checks the percentage of warps that have an item, for 32 tiles of columns,
 // five products, and 132 blocks of 8 warps.
 TEST(WorkShareTest, FewRowsOccupyManyWarps) {
   NumberMath m;
@@ -193,7 +193,8 @@ TEST(WorkShareTest, FewRowsOccupyManyWarps) {
     EXPECT_GE(countWarps(rows), 90) << rows;
 }
 
-// For each quad, the blocks that divide a tile have each of its slices once.
+// For each quad, each slice of a tile belongs to exactly one of the blocks that
+// divide the tile.
 TEST(WorkShareTest, BlocksOfAQuadHaveAllSlices) {
   NumberMath m;
   for (int64_t tiles : {1, 5, 32})

@@ -248,7 +248,8 @@ TEST_F(ExpandMathTest, Doubles) {
 TEST_F(ExpandMathTest, Sigmoid) {
   Errors floats = measureFloats("sigmoid", exactSigmoid);
   EXPECT_LE(floats.relative, 1e-6);
-  // exp(-x) is already infinite where the exact result is subnormal.
+  // Where the exact result is subnormal, exp(-x) may already be infinite. The
+  // computed result is then 0.
   EXPECT_LE(floats.subnormal, double(1 << 23));
   Errors doubles = measureDoubles("sigmoid", 750, exactSigmoid);
   EXPECT_LE(doubles.relative, 1e-15);
@@ -260,7 +261,7 @@ TEST_F(ExpandMathTest, SineAndCosine) {
     Measurement<T, decltype(reference)> measurement(name, reference);
     for (T bound : {T(1), T(4), T(100), T(1e5), Info<T>::sineRange, T(1e30)})
       measurement.between(-bound, bound, 1 << 18);
-    // Zeros of one function are extremes of the other.
+    // Multiples of pi / 2 are the zeros and extremes of both functions.
     for (int i = -1000; i <= 1000; i += 25)
       measurement.around(T(i * 1.5707963267948966), T(0.1));
     return measurement.report();

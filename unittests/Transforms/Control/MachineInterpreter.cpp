@@ -39,7 +39,7 @@ void setValues(ValueRange values, ArrayRef<Attribute> attributes,
 LogicalResult compute(Operation *op, Frame &frame) {
   Operation *copy = op->clone();
   SmallVector<OpFoldResult> folded;
-  // The first folds may only change the op in place.
+  // Fold repeatedly, because the first folds may only change the op in place.
   for (int i = 0; i < 3 && folded.empty(); ++i)
     if (failed(copy->fold(getValues(copy->getOperands(), frame), folded)))
       break;
@@ -159,7 +159,8 @@ FailureOr<Values> runRegion(Region &region, ArrayRef<Attribute> arguments,
     for (unsigned i = 0, e = end->getNumSuccessors(); i < e; ++i)
       if (end->getSuccessor(i) == next) {
         auto forwarded = branch.getSuccessorOperands(i).getForwardedOperands();
-        // Both edges of a branch may lead to the same block.
+        // Both edges of a branch may lead to the same block, so the condition
+        // selects the operands.
         if (auto cond = dyn_cast<cf::CondBranchOp>(end))
           forwarded = getInt(operands.front()) != 0
                           ? cond.getTrueDestOperands()
@@ -206,7 +207,7 @@ private:
     return rows[variable.getAttr()];
   }
   /// Counts `top` rows read from or written to the variable's top, and `stack`
-  /// rows of its stack. Without cached tops, the latter number is also `top`.
+  /// rows of its stack. Without cached tops, counts `top` rows of the stack.
   void count(FlatSymbolRefAttr name, int64_t top, int64_t stack);
 
   SymbolTable symbols;

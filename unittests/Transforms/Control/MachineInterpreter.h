@@ -31,8 +31,8 @@ struct Traffic {
   int64_t pushes = 0, pops = 0;
   /// Pushes of program counters.
   int64_t calls = 0;
-  /// Bytes read from and written to stacks. With cached tops, there is one row
-  /// per push and pop; without, there is one row per read and write of a top.
+  /// Bytes read from and written to stacks. With cached tops, each push and pop
+  /// counts one row. Without them, each read and write of a top counts one row.
   int64_t stackBytes = 0;
   /// Bytes read from and written to tops of variables, with or without stacks.
   int64_t topBytes = 0;

@@ -144,7 +144,7 @@ private:
     return name;
   }
 
-  /// Writes a region after the text so far; the caller writes its braces.
+  /// Appends the body of a region to the text. The caller writes the braces.
   void writeRegion(Scope scope, unsigned depth, unsigned weight) {
     indent += 2;
     writeBody(scope, pick(4), depth + 1, weight);

@@ -43,7 +43,7 @@ public:
   }
   int64_t getNumBlocks() const { return blocks.size(); }
   /// Returns how many bytes the lane operations of a block move for one lane:
-  /// first to and from stacks, second to and from tops.
+  /// the bytes to and from stacks, and the bytes to and from tops.
   std::pair<int64_t, int64_t> countBytes(BlockOp block) const;
   /// Returns true if the kernel of a block writes `result` into the row of the
   /// variable to which the result is assigned. The kernel also reads this row.

@@ -23,7 +23,7 @@ bool isRowView(tensor::ExtractSliceOp slice);
 OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
 
 /// If `dim` is the first extent of a tensor with static rows, returns the type
-/// of these rows. If it is the extent of a vector, returns the type of the
+/// of these rows. If `dim` is the extent of a vector, returns the type of the
 /// vector. Returns null for every other extent.
 RankedTensorType getCountedRow(tensor::DimOp dim);
 

@@ -21,7 +21,7 @@ AdtOp lookupAdt(Operation *from, FlatSymbolRefAttr name,
                 SymbolTableCollection &symbolTables);
 
 /// Returns the declaration of `variant`, such as @Adt::@variant. Looks up the
-/// ADT in the same way. Returns null if there is no such variant.
+/// ADT as lookupAdt() does. Returns null if there is no such variant.
 VariantOp lookupVariant(Operation *from, SymbolRefAttr variant,
                         SymbolTableCollection &symbolTables);
 

@@ -21,8 +21,8 @@ struct Divergence {
   /// Non-uniform value on which the path depends, or null if the op distributes
   /// numbers.
   Value cause;
-  /// Ops that run the program of the queried op, innermost first. `control`
-  /// encloses the last of them.
+  /// Chain of ops through which the program of the queried op is run, from its
+  /// direct caller outward. `control` encloses the last op of the chain.
   SmallVector<Operation *> callers;
 };
 
@@ -67,10 +67,10 @@ private:
   DenseMap<Value, Value> causes;
   DenseMap<Operation *, Value> controls; ///< causes of non-uniform control flow
   DenseMap<StringAttr, ProgramOp> programs;
-  DenseMap<Operation *, SmallVector<Operation *>> callers; ///< callers by
+  DenseMap<Operation *, SmallVector<Operation *>> callers; ///< callers of each
                                                            ///< program
-  DenseMap<Operation *, Divergence> entries; ///< divergence around callers, by
-                                             ///< program
+  DenseMap<Operation *, Divergence> entries; ///< divergence around the callers
+                                             ///< of each program
   bool changed = false;
 };
 

@@ -42,7 +42,7 @@ enum class MemoryKind {
 };
 
 /// Attribute of an op that adds a node or a task in the loop of a traversal.
-/// The traversal has reserved space for it before the loop.
+/// The traversal has reserved space for the node or task before the loop.
 inline constexpr llvm::StringLiteral kReservedAttr = "batch.reserved";
 
 /// Prepends a context argument to `functions` and passes the context in all
@@ -74,7 +74,8 @@ public:
   /// Calls a runtime function with the context, followed by `arguments`.
   /// Returns the result, or null if the function has none.
   Value call(RuntimeFunction function, ValueRange arguments);
-  /// Ends the run with an error. `a` and `b` are i64.
+  /// Ends the run with error `errorCode`, a BatchError. `a` and `b`, both i64,
+  /// are the details of the error.
   void fail(int64_t errorCode, Value a, Value b);
 
   /// Ends the run if it has been canceled. In the code of an executor, `worker`
@@ -112,7 +113,7 @@ public:
   /// specifies. The row and the indices are i64. The indices must be in range.
   Value loadElement(RankedTensorType type, Value row, ValueRange indices);
 
-  /// Returns the cell that stores a scalar, index or i64.
+  /// Returns the cell that stores `value`, a scalar, an index or an i64.
   Value toCell(Value value);
   /// Returns the value of type `type` (a scalar, index or i64) that a cell
   /// stores.

@@ -47,7 +47,7 @@ private:
 /// Builds code before one operation of an emulated kernel.
 class EmulatorBuilder {
 public:
-  /// `thread` is the function argument for the thread.
+  /// `thread` is the BatchEmulatorThread argument of the emulated function.
   EmulatorBuilder(Operation *op, Value thread, LocationStrings &locations);
 
   /// Builds an i64 constant.

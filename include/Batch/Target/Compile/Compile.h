@@ -98,8 +98,8 @@ struct CompileOptions {
   /// on the CPU.
   Sanitizer sanitizer = Sanitizer::None;
   /// Callback that configures each pass manager before it runs, for
-  /// instrumentation and printing. Only this callback reads command-line
-  /// options.
+  /// instrumentation and printing. Compilation reads command-line options only
+  /// in this callback.
   std::function<LogicalResult(PassManager &)> configure;
 };
 

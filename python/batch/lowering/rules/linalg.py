@@ -106,7 +106,7 @@ def _lu(a, **_):
     """Factorizes with partial pivoting. Returns the factors, pivots and permutation."""
     m, n = a.shape
     rows, columns = jnp.arange(m)[:, None], jnp.arange(n)
-    zero = jnp.int32(0)  # has the same type as the other index
+    zero = jnp.int32(0)  # slices need indices of the same type
 
     def swap(array, i, j):
         """Swaps rows i and j."""

@@ -16,9 +16,9 @@ from batch.lowering.expansion import rule
 from batch.lowering.rules.reduce import greatest, least
 
 # Maximum number of elements of an array whose updated rows are found by comparison if the row
-# numbers are unknown. A comparison selects N * K * W elements, each in about 0.3 ns (0.7 ns if
-# instances run singly). In larger arrays, updates run one by one: K rounds of a loop, each in
-# about 20 ns, or in 30–90 ns in lockstep.
+# numbers are unknown. A comparison selects N * K * W elements (see _Rows), each in about 0.3 ns
+# (0.7 ns if instances run singly). In larger arrays, updates run one by one: K rounds of a loop,
+# each in about 20 ns, or in 30–90 ns in lockstep.
 _MOST_COMPARED = 128
 
 
@@ -110,7 +110,7 @@ class _Rows:
 # --- known rows -------------------------------------------------------------------------
 
 def _table(numbers, count, most):
-    """Returns a table whose lines list the positions of a row's updates, and the row of each line.
+    """Returns (table, rows). Line i of the table lists positions of updates of row rows[i].
 
     Lines are padded with len(numbers). A row with more than `most` updates has several lines.
     """

@@ -19,7 +19,7 @@ _MOST_RANKED = 256
 
 
 def _ordered(values, total=False):
-    """Returns signed integers that have the order of lax.sort.
+    """Maps values to signed integers whose order is the order of lax.sort.
 
     In this order zeros are equal, and NaNs are equal and come last. `total` selects the total
     order of IEEE 754, in which the signs of zeros and NaNs count.
@@ -84,7 +84,7 @@ def _by_network(keys, count):
 
 
 def _order(keys, count):
-    """Returns the places of the first `count` elements in order. The sort is stable."""
+    """Returns the places of the first `count` elements of a stable sort."""
     return (_by_rank if len(keys[0]) <= _MOST_RANKED else _by_network)(keys, count)
 
 

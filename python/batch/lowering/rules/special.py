@@ -92,7 +92,7 @@ def _fraction(numerator, denominator):
 # --- the incomplete gamma function ------------------------------------------------------
 
 def _gamma_parts(a, x, by_fraction, slope):
-    """Returns (f, f'). The lower function is the factor x^a e^-x / Gamma(a) times f.
+    """Returns (f, f'). The lower function is f times the factor x^a * e^-x / Gamma(a).
 
     Where `by_fraction` is true, this product is the upper function. f' is the derivative of f
     with respect to a if `slope`, else None.
@@ -136,7 +136,7 @@ def _is_near(a, x):
 
 
 def _gamma_parts_near(a, x):
-    """Returns (y, t). The upper function is erfc(y) / 2 + t exp(-y^2); the lower one is the
+    """Returns (y, t). The upper function is erfc(y) / 2 + t * exp(-y^2); the lower one is the
     same with -y and -t (Temme, 1979; DLMF 8.12)."""
     def series(z, numbers):
         total = jnp.zeros_like(z)

@@ -24,8 +24,8 @@ namespace batchrt {
 /// The facts that a frontier tracks in addition to the ready tasks.
 enum FrontierFacts : unsigned {
   OnlyReady = 0,
-  /// The ratio of Eq. 1 of ED-Batch. A task waits for the tasks of its own type
-  /// that it reads.
+  /// The ratio of Eq. 1 of ED-Batch, where a task waits for the tasks of its
+  /// own type that it reads.
   Ratios = 1,
   /// With Ratios: a task also waits for those tasks of its own type that it
   /// depends on through other types.
@@ -115,10 +115,10 @@ private:
   std::vector<int32_t> depths;
   std::vector<int64_t> depthSums;
   /// For each task: the maximum number of tasks of its type on a path that
-  /// begins at it.
+  /// begins at the task.
   std::vector<int32_t> chain;
-  /// Numbers of tasks by type and chain. The entries of type k begin at
-  /// chainBegin[k].
+  /// For each type and each value of `chain`: the number of tasks that have
+  /// both. The entries of type k begin at chainBegin[k].
   std::vector<int32_t> chainBegin, chainCounts;
   std::vector<int32_t> rows;
 };
@@ -130,7 +130,7 @@ public:
   void start(const FrontierPlan &plan) { start(plan, plan.facts); }
   void start(const FrontierPlan &plan, unsigned facts);
 
-  /// Runs all ready tasks of a type, at least one.
+  /// Runs all ready tasks of a type. There must be at least one.
   Batch commit(int32_t type) { return commit(type, tail[type]); }
   /// Runs only the first ready tasks of a type, up to position `end` of
   /// order().
@@ -148,7 +148,7 @@ public:
   int32_t readyEnd(int32_t type) const { return tail[type]; }
   /// Returns the tasks that ran or are ready, type after type.
   const std::vector<int32_t> &order() const { return tasks; }
-  /// Exchanges order() for another vector.
+  /// Swaps order() with another vector.
   void swapOrder(std::vector<int32_t> &other) { tasks.swap(other); }
 
   /// With Ratios: returns the number of tasks of a type that wait for no task

@@ -33,22 +33,22 @@ struct LearningOptions {
   /// Trials between two checks of the policy. Learning ends if the policy
   /// reaches the lower bound.
   int32_t checkEvery = 25;
-  /// Weight of the ratio in the reward of a batch, -1 + weight x ratio.
+  /// Weight of the ratio in the reward of a batch: -1 + weight * ratio.
   double ratioWeight = 0.5;
   double rate = 0.3, discount = 0.95;
   int32_t steps = 8; ///< number of rewards that an update adds up
   /// Share of random choices in the first and in the last trial.
   double explore = 0.5, exploreLast = 0.02;
   /// A learned policy replaces an earlier one only if the number of batches
-  /// that it saves is at least this many standard deviations. A policy that
-  /// fits these graphs by chance does not fit other graphs.
+  /// that it saves is at least this many standard deviations. A smaller saving
+  /// may be due to chance, and then does not occur on other graphs.
   double deviations = 2;
 };
 
 struct Learned {
   StateMachine stateMachine;
-  /// Number of batches with the state machine, and lower bound, summed over all
-  /// graphs.
+  /// The number of batches with the state machine, and the lower bound on this
+  /// number, each summed over all graphs.
   int64_t batches = 0, bound = 0;
   int32_t trials = 0;
 };

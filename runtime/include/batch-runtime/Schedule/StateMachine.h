@@ -42,8 +42,8 @@ unsigned neededFacts(Encoding encoding);
 /// A state: the numbers of the ready types, followed by one more number in some
 /// encodings.
 using State = std::vector<uint16_t>;
-/// Sets `state` to the state of a frontier. Among equal counts, the type with
-/// the lower number is first.
+/// Sets `state` to the state of a frontier. Among types with equally many ready
+/// tasks, the one with the lower number is first.
 void encode(const Frontier &frontier, Encoding encoding, State &state);
 
 /// Returns true if the last number of a state repeats one of its types.

@@ -92,7 +92,7 @@ func.func private @compare(%n: !longs, %w: !words, %p: i1) -> (!bits, !words, !l
   return %less, %narrow, %sum, %all : !bits, !words, !long, !bit
 }
 
-// Elements of tensors, scalars, positions, and one loop.
+// Computes with elements of tensors, scalars, and positions, in one loop.
 func.func private @scalars(%x: !reals, %s: !real, %k: i64, %j: i32, %a: f64,
     %C: !real, %D: tensor<3xi64>) -> (!real, tensor<i32>, !longs, !real, tensor<index>) {
   %zero = arith.constant 0 : index

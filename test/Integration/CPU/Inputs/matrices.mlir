@@ -1,7 +1,7 @@
 // A tree model whose nodes have a matrix and vectors. No operand of a kernel reads values of both
 // nodes and inputs. Tables have rows of one and of two dimensions. A parent reads pieces of its
 // children's values: rows, columns, and columns that begin within a vector. A leaf has two vectors
-// in one table, because a node's second vector is its child's first.
+// in one table, because the second vector of a node is the first vector of its child.
 
 !tree = !rec.adt<@Tree>
 !states = !rec.adt<@States>
@@ -62,7 +62,7 @@ module attributes {batch.sizes = {H = 40 : index}} {
       } -> !mat
       %z = arith.addf %y, %mr : !mat
       %m1 = math.tanh %z : !mat
-      // A row, and columns from the middle of a vector on.
+      // A row, and columns that begin in the middle of a vector.
       %row = tensor.extract_slice %mr[1, 0] [1, 40] [1, 1] : !mat to !vec
       %part = tensor.extract_slice %vl[5] [30] [1] : !vec to tensor<30xf32>
       %rest = tensor.extract_slice %wr[3] [10] [1] : !vec to tensor<10xf32>

@@ -1,7 +1,7 @@
 // Products of matrices with parameters and with each other. Some matrices differ by head or row,
-// some are one matrix of a parameter, some sums are along two dimensions, and some factors are
-// computed, concatenated or transposed.
-// Two results are largest elements and positions. check_products.py computes the expected results.
+// and some are one of several matrices in a parameter. Some sums are along two dimensions. Some
+// factors are computed, concatenated or transposed. Two results are the largest elements and their
+// positions. check_products.py computes the expected results.
 
 #a = affine_map<(h, m, n, k) -> (m, k)>
 #b = affine_map<(h, m, n, k) -> (h, n, k)>
