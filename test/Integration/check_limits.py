@@ -61,6 +61,8 @@ MODELS = {
     "calls": (CALLS, [2, 60, 3, 1, 62, 0], "", "function 'tries' at calls.mlir:2:"),
     "rounds": (ROUNDS, [2, 2 ** 31 - 1, 3, 1, 2 ** 31 - 1, 0], ROW, "a loop at rounds.mlir:6:"),
 }
+# With --level=device, instances run in sets. Their members run different numbers of rounds.
+REPLICATE = [("replicate", ""), ("replicate", " --level=device")]
 STEPS = 1000
 ENDLESS = (1, 4)
 
@@ -92,14 +94,14 @@ for name, (source, given, more, place) in MODELS.items():
     good = [i for i in range(len(given)) if i not in ENDLESS]
     few = batchtest.write_lines(path(name + "-good.jsonl"),
                                 ['{"x": %s%s}' % (given[i], more) for i in good])
-    strategies = ["linearize", "lazy", "none"]
+    strategies = [("linearize", ""), ("lazy", ""), ("none", "")]
     if name == "rounds":  # 'replicate' does not run recursion over numbers
-        strategies.append("replicate")
-    for strategy in strategies:
-        what = "%s, %s" % (name, strategy)
+        strategies += REPLICATE
+    for strategy, level in strategies:
+        what = "%s, %s%s" % (name, strategy, level)
         program = checks.run("compile " + what, lambda: batchtest.compile_model(
             path(name + ".mlir"), path(what.replace(", ", "-") + ".so"), None,
-            "--strategy=" + strategy))
+            "--strategy=" + strategy, *level.split()))
         if not program:
             continue
         forms = [["--unbatched"]]
@@ -109,7 +111,7 @@ for name, (source, given, more, place) in MODELS.items():
             forms += [["--threads=2", "--nodes-per-worker=1"], ["--batch=2"], []]
         for form in forms:
             out = path("out.safetensors")
-            what = "%s, %s %s" % (name, strategy, " ".join(form))
+            what = "%s, %s%s %s" % (name, strategy, level, " ".join(form))
             command = [program, "--max-steps=%d" % STEPS, "--outputs=" + out] + form
             code, text = run(*command, "--inputs=" + few)
             if not checks.expect(what + ": no limit is met", code == 0, text):
@@ -157,11 +159,12 @@ pairs = [(1, 0), (7, 9), (0, 12), (30, 2)]  # 1, 10, 10 and 10 rounds
 inputs = batchtest.write_lines(path("twice.jsonl"), [
     '{"x": %d, "y": %d, "v": 1}' % pair for pair in pairs])
 PLACES = {1: "twice.mlir:14:", 2: "twice.mlir:14:", 3: "twice.mlir:10:"}
-for strategy in "linearize", "lazy", "none", "replicate":
-    program = checks.run("compile twice, " + strategy, lambda: batchtest.compile_model(
-        path("twice.mlir"), path("twice-%s.so" % strategy), None, "--strategy=" + strategy))
+for strategy, level in [("linearize", ""), ("lazy", ""), ("none", "")] + REPLICATE:
+    program = checks.run("compile twice, " + strategy + level, lambda: batchtest.compile_model(
+        path("twice.mlir"), path("twice-%s%s.so" % (strategy, level.strip())), None,
+        "--strategy=" + strategy, *level.split()))
     for form in ([], ["--batch=1"], ["--unbatched"]):
-        what = "twice, %s %s" % (strategy, " ".join(form))
+        what = "twice, %s%s %s" % (strategy, level, " ".join(form))
         if strategy == "none" and form != ["--unbatched"]:
             continue
         out = path("twice.safetensors")
