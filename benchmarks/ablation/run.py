@@ -338,7 +338,8 @@ def main():
     for given, known in ((models, ALL), (variants, VARIANTS)):
         unknown = set(given) - set(known)
         if unknown:
-            sys.exit("unknown: " + ", ".join(sorted(unknown)))
+            sys.exit("unknown name: %s; expected one of %s" % (
+                ", ".join(sorted(unknown)), ", ".join(known)))
 
     record = {**batchtest.where_and_when("ablation"),
               "command": "benchmarks/ablation/run.py --instances=%d --runs=%d --size=%d "

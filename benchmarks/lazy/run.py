@@ -223,7 +223,8 @@ def parse_options():
     for given, known in ((options.models, models.MODELS), (options.peers, PEERS)):
         unknown = set(given) - set(known)
         if unknown:
-            sys.exit("unknown: " + ", ".join(sorted(unknown)))
+            sys.exit("unknown name: %s; expected one of %s" % (
+                ", ".join(sorted(unknown)), ", ".join(known)))
     if options.overheads:
         options.hidden, options.batches, options.peers = [256, 32], [8, 64], []
     options.output = options.output or os.path.join(

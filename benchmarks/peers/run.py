@@ -219,7 +219,8 @@ def main():
     for given, known in ((models, MODELS), (options.peers.split(","), FORMS)):
         unknown = set(given) - set(known)
         if unknown:
-            sys.exit("unknown: " + ", ".join(sorted(unknown)))
+            sys.exit("unknown name: %s; expected one of %s" % (
+                ", ".join(sorted(unknown)), ", ".join(known)))
 
     peers, about = start_peers(options.peers.split(","), options.threads)
     if not about:

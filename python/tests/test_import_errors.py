@@ -124,7 +124,8 @@ def case(name, make, text, *options):
     case("same_name_of_results_twice", TWO_RESULTS,
          "results 0 and 1 are both named 'a'; specify another name with --outputs=NAME,...",
          "--outputs=a,a"),
-    case("invalid_name", BAD, ":1:14: error: invalid name 'a\"' of argument 0; names cannot",
+    case("invalid_name", BAD, ":1:14: error: invalid name 'a\"' for argument 0; expected "
+         "words without double quotes or backslashes, separated by single spaces",
          '--name=0=a"'),
     case("all_arguments_shared", BAD, "all arguments of 'f' are shared; the entry function",
          "--shared=0,1"),

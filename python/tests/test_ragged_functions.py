@@ -149,7 +149,7 @@ def test_refuses_padded_rows():
 
 def test_refuses_bits_of_another_width():
     with raises(batch.LoweringError, "ragged rows of float32 cannot be read as int8, which has "
-                "another width; read each row with lax.scan"):
+                "a different width; read each row with lax.scan"):
         batch.vmap(lambda v: lax.bitcast_convert_type(v, jnp.int8).max())(K)
 
 

@@ -398,8 +398,8 @@ TEST(PlanImage, AddressesOutside) {
   model.input.plans = {{&step, 1}};
   auto message = [&] { return messageOf([&] { Copied image(model); }); };
   auto outsideOfRegions = [](const std::string &what) {
-    return "step 0 (kernel 'node'): no region of the device image contains " +
-           what;
+    return "step 0 (kernel 'node'): " + what +
+           " of this step is outside all regions of the device image";
   };
   EXPECT_EQ(message(), "no error");
 
@@ -411,10 +411,10 @@ TEST(PlanImage, AddressesOutside) {
   step.scratch = nullptr;
   char *outside = model.inputs + 20 * rowBytes;
   std::memcpy(rows, &outside, 8);
-  EXPECT_EQ(message(), outsideOfRegions("a row"));
+  EXPECT_EQ(message(), outsideOfRegions("an operand row"));
   char *null = nullptr;
   std::memcpy(rows, &null, 8);
-  EXPECT_EQ(message(), outsideOfRegions("a row"));
+  EXPECT_EQ(message(), outsideOfRegions("an operand row"));
   std::memcpy(rows, &model.inputs, 8);
   // Index arrays must be copied in completely.
   operands[2].rows = model.tables[0];

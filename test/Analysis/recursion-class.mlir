@@ -7,7 +7,7 @@ rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// expected-remark @+1 {{one pass covers it}}
+// expected-remark @+1 {{one loop over the nodes can replace this recursion}}
 func.func private @f(%t: !rec.adt<@Tree>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -36,7 +36,7 @@ rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @f(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -63,7 +63,7 @@ rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @f(%t: !rec.adt<@Tree>, %c: tensor<4xf32>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -92,7 +92,7 @@ rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(bit: i1, left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @f(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -123,7 +123,7 @@ rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @f(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -169,7 +169,7 @@ rec.adt @States {
   rec.variant @leaf(h: tensor<4xf32>)
   rec.variant @node(h: tensor<4xf32>, kids: !rec.list<!rec.adt<@States>>)
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @f(%t: !rec.adt<@Tree>, %p: tensor<4xf32>) -> !rec.adt<@States> {
   %0 = rec.match %t : !rec.adt<@Tree> -> !rec.adt<@States> {
   case @leaf(%x: tensor<4xf32>) {
@@ -207,7 +207,7 @@ func.func @main(%t: !rec.adt<@Tree>, %p: tensor<4xf32>) -> tensor<4xf32>
 
 // Recursion over numbers has no nodes.
 
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @fib(%n: index, %x: tensor<4xf32>) -> tensor<4xf32> {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -242,7 +242,7 @@ rec.adt @Forest {
   rec.variant @nil()
   rec.variant @cons(head: !rec.adt<@Tree>, tail: !rec.adt<@Forest>)
 }
-// expected-remark @+1 {{one pass covers it}}
+// expected-remark @+1 {{one loop over the nodes can replace this recursion}}
 func.func private @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -255,7 +255,7 @@ func.func private @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
   } }
   return %0 : tensor<4xf32>
 }
-// expected-remark @+1 {{one pass covers it}}
+// expected-remark @+1 {{one loop over the nodes can replace this recursion}}
 func.func private @forest(%f: !rec.adt<@Forest>) -> tensor<4xf32> {
   %0 = rec.match %f : !rec.adt<@Forest> -> tensor<4xf32> {
   case @nil() {
@@ -283,7 +283,7 @@ rec.adt @Chain {
   rec.variant @end(x: tensor<4xf32>)
   rec.variant @link(next: !rec.adt<@Chain>)
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @even(%c: !rec.adt<@Chain>) -> tensor<4xf32> {
   %0 = rec.match %c : !rec.adt<@Chain> -> tensor<4xf32> {
   case @end(%x: tensor<4xf32>) {
@@ -296,7 +296,7 @@ func.func private @even(%c: !rec.adt<@Chain>) -> tensor<4xf32> {
   } }
   return %0 : tensor<4xf32>
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @odd(%c: !rec.adt<@Chain>) -> tensor<4xf32> {
   %0 = rec.match %c : !rec.adt<@Chain> -> tensor<4xf32> {
   case @end(%x: tensor<4xf32>) {
@@ -334,7 +334,7 @@ rec.adt @Words {
   rec.variant @end()
   rec.variant @word(word: index, rest: !words)
 }
-// expected-remark @+1 {{one pass covers it}}
+// expected-remark @+1 {{one loop over the nodes can replace this recursion}}
 func.func private @f(%t: !tree) -> tensor<4xf32> {
   %0 = rec.match %t : !tree -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>, %words: !words) {
@@ -376,7 +376,7 @@ rec.adt @Forest {
   rec.variant @end(last: !rec.list<!tree>)
   rec.variant @tree(first: !tree, rest: !forest)
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @f(%t: !tree) -> tensor<4xf32> {
   %0 = rec.match %t : !tree -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -414,7 +414,7 @@ rec.adt @Forest {
   rec.variant @end()
   rec.variant @tree(first: !tree, rest: !forest)
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @f(%t: !tree) -> tensor<4xf32> {
   %0 = rec.match %t : !tree -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -456,7 +456,7 @@ rec.adt @Forest {
   rec.variant @end(x: tensor<4xf32>)
   rec.variant @tree(first: !tree, rest: !forest)
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @f(%t: !tree) -> tensor<4xf32> {
   %0 = rec.match %t : !tree -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -474,7 +474,7 @@ func.func private @f(%t: !tree) -> tensor<4xf32> {
   } }
   return %0 : tensor<4xf32>
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @g(%f: !forest) -> tensor<4xf32> {
   %0 = rec.match %f : !forest -> tensor<4xf32> {
   case @end(%x: tensor<4xf32>) {
@@ -507,7 +507,7 @@ rec.adt @Forest {
   rec.variant @end()
   rec.variant @tree(first: !tree, rest: !forest)
 }
-// expected-remark @+1 {{no single pass covers it}}
+// expected-remark @+1 {{no single loop over the nodes can replace this recursion}}
 func.func private @f(%t: !tree) -> tensor<4xf32> {
   %0 = rec.match %t : !tree -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {

@@ -60,8 +60,11 @@ struct TestRecursionClassPass
     RecursionClasses recursion(program, sharedness);
     for (const RecursionClass &component : recursion.getClasses())
       for (func::FuncOp function : component.functions)
-        function.emitRemark(component.onePass ? "one pass covers it"
-                                              : "no single pass covers it");
+        function.emitRemark(component.onePass
+                                ? "one loop over the nodes can replace this "
+                                  "recursion"
+                                : "no single loop over the nodes can replace "
+                                  "this recursion");
   }
 };
 

@@ -156,9 +156,9 @@ LogicalResult Replicator::convert(tensor::ExtractOp extract) {
     type = read;
   }
   if (!row || !type.hasStaticShape())
-    return extract.emitError("strategy 'replicate' only supports reading "
-                             "elements of tensors of static shape, not of ")
-           << type;
+    return extract.emitError("strategy 'replicate' does not support reading an "
+                             "element from a tensor of type ")
+           << type << "; give the tensor a static shape";
   mapping.map(
       extract.getResult(),
       uprog::LoadOp::create(builder, loc, row, indices, type).getResult());

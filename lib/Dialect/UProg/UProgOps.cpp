@@ -183,7 +183,7 @@ static LogicalResult verifyOperand(OperatorOp op, unsigned index) {
     return success();
   case OperandKind::Scalar:
     if (type.getRank() != 1 || !hasRows(type))
-      return error() << "must be a scalar per task of type tensor<?xT>, got "
+      return error() << "must have one scalar per task, tensor<?xT>, got "
                      << type;
     return success();
   case OperandKind::Gather:

@@ -63,8 +63,8 @@ LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value child) {
   if (adt.isUnshared())
     return success();
   InFlightDiagnostic error = call.emitError(
-      "this call cannot be inlined: its argument is a child that may be shared "
-      "and would be recomputed for each parent");
+      "this call cannot be inlined: its argument is a child that may be "
+      "shared, so each parent would recompute the results for it");
   if (adt.getKind())
     error.attachNote(adt.getLoc()) << "the ADT is declared as a DAG";
   else

@@ -47,8 +47,8 @@ def _position(text, argument, names, option):
 def _check_names(text, kind, values, names):
     for i, (value, name) in enumerate(zip(values, names)):
         if not is_name(name):
-            raise text.error(value.start, f"invalid name {name!r} of {kind} {i}; names cannot "
-                             "contain quotes or backslashes")
+            raise text.error(value.start, f"invalid name {name!r} for {kind} {i}; expected words "
+                             "without double quotes or backslashes, separated by single spaces")
         if name in names[:i]:
             option = f"--name={i}=NAME" if kind == "argument" else "--outputs=NAME,..."
             raise text.error(value.start, f"{kind}s {names.index(name)} and {i} are both named "

@@ -304,7 +304,7 @@ def map(f: Callable[..., Any], xs: Any, lanes: int = 64, *, ordered: bool = True
     if (is_iterator or not ordered) and not has_data:
         if strategy not in ("auto", "lockstep"):
             raise ValueError(f"strategy {strategy!r} does not support iterators or ordered=False, "
-                             "which run in lockstep; use 'lockstep' or 'auto'")
+                             "which require lockstep execution; use 'lockstep' or 'auto'")
         strategy = "lockstep"
     try:
         mapped = _mapped(f, lanes, threads, strategy, stack_depth)

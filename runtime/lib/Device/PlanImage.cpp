@@ -230,13 +230,14 @@ void ImageWriter::writeOperand(const BatchStep &step, const BatchOperand &from,
   int64_t entries = step.count;
   if (from.offsets) {
     entries = from.offsets[step.count];
-    to.offsets = pointer<const int32_t>(translate(
-        from.offsets, (step.count + 1) * sizeof(int32_t), "offsets", true));
+    to.offsets = pointer<const int32_t>(
+        translate(from.offsets, (step.count + 1) * sizeof(int32_t),
+                  "an array of offsets", true));
   }
   if (entries == 0)
     return; // nothing is read, so the addresses may be past the end of the
             // memory
-  to.base = pointer<const char>(translate(from.base, 0, "rows"));
+  to.base = pointer<const char>(translate(from.base, 0, "the base of a table"));
   size_t bytes =
       entries * (info.kind == OperandInfo::Gather ? sizeof(int32_t)
                                                   : sizeof(const char *));
@@ -246,7 +247,7 @@ void ImageWriter::writeOperand(const BatchStep &step, const BatchOperand &from,
     return;
   if (!regions.findRows(static_cast<const void *const *>(from.rows), entries,
                         at<uint64_t>(rows - device)))
-    fail("a row");
+    fail("an operand row");
 }
 
 uint64_t ImageWriter::translate(const void *address, size_t bytes,
@@ -269,8 +270,8 @@ uint64_t ImageWriter::translateScratch(const char *scratch) {
 }
 
 void ImageWriter::fail(const char *what) const {
-  raise("step ", number, " (kernel '", kernel->name,
-        "'): no region of the device image contains ", what);
+  raise("step ", number, " (kernel '", kernel->name, "'): ", what,
+        " of this step is outside all regions of the device image");
 }
 
 void batchrt::writeImage(const ImageInput &input, const ImageLayout &layout,

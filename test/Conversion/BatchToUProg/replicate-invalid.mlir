@@ -207,7 +207,7 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32>
 // If control flow reads elements of a parameter, the shape of its rows must be static.
 func.func @main(%n: index, %W: tensor<?x?xf32> {batch.shared = "W"}) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+1 {{strategy 'replicate' only supports reading elements of tensors of static shape, not of 'tensor<?x?xf32>'}}
+  // expected-error @+1 {{strategy 'replicate' does not support reading an element from a tensor of type 'tensor<?x?xf32>'; give the tensor a static shape}}
   %e = tensor.extract %W[%n, %n] : tensor<?x?xf32>
   return %e : f32
 }

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// A scalar must also be a tensor with an element per task.
+// A scalar operand must be a tensor with one element per task.
 // expected-error @+1 {{'uprog.operator' op argument #1 must be a ranked tensor}}
 uprog.operator @k.rows(%n: index, %i: index {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
@@ -43,7 +43,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<f32> {uprog.operand = #uprog.operan
 // -----
 
 // Scalars must have no dimension other than the dimension of tasks.
-// expected-error @+1 {{'uprog.operator' op argument #1 must be a scalar per task of type tensor<?xT>, got 'tensor<?x1xf32>'}}
+// expected-error @+1 {{'uprog.operator' op argument #1 must have one scalar per task, tensor<?xT>, got 'tensor<?x1xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x1xf32> {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
 }
@@ -51,7 +51,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x1xf32> {uprog.operand = #uprog.op
 // -----
 
 // There must be a scalar for each task.
-// expected-error @+1 {{'uprog.operator' op argument #1 must be a scalar per task of type tensor<?xT>, got 'tensor<4xf32>'}}
+// expected-error @+1 {{'uprog.operator' op argument #1 must have one scalar per task, tensor<?xT>, got 'tensor<4xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<4xf32> {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
 }

@@ -16,7 +16,7 @@ func.func @sum(%t: !rec.adt<@Graph>) -> f32 attributes {batch.entry} {
     rec.yield %x : f32
   }
   case @node(%left: !rec.adt<@Graph>, %right: !rec.adt<@Graph>) {
-    // expected-error @below {{this call cannot be inlined: its argument is a child that may be shared and would be recomputed for each parent}}
+    // expected-error @below {{this call cannot be inlined: its argument is a child that may be shared, so each parent would recompute the results for it}}
     %l = func.call @sum(%left) : (!rec.adt<@Graph>) -> f32
     %r = func.call @sum(%right) : (!rec.adt<@Graph>) -> f32
     %sum = arith.addf %l, %r {rec.backedge} : f32

@@ -6,13 +6,13 @@
 // RUN: sed 's/ kind tree//' %s | not batch-opt --rec-specialize=test=leaf 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not batch-opt %s --split-input-file --rec-specialize="test=leaf max-copies=3" 2>&1 | FileCheck %s --check-prefix=COPIES
 
-// The pass rejects tests of unknown variants, tests that do not fit the variant that they
-// name, too many copies, and children that may be shared.
+// The pass rejects tests of unknown variants, and tests that do not fit the variant
+// that they name. It also rejects too many copies, and children that may be shared.
 
 // COUNT: error: this variant does not fit test 'node(leaf)': it has 3 fields, but the test has 1
 // FIELD: error: this variant does not fit test 'node(_,leaf,_)': the type of field 'word' has no variant 'leaf'; write '_' for any value
 // NONE: error: test 'node(_,_,_)' tests no field; name the variant of at least one field
-// SHARED: error: this call cannot be inlined: its argument is a child that may be shared and would be recomputed for each parent
+// SHARED: error: this call cannot be inlined: its argument is a child that may be shared, so each parent would recompute the results for it
 // SHARED: note: declare 'kind tree' or 'kind sequence' if no value shares nodes
 // SYNTAX: error: invalid test 'node()'; expected 'variant' or 'variant(field,...)' with a variant or '_' for each field
 // COPIES: error: this function would get more than max-copies=3 copies of code; unroll fewer levels, test fewer variants or raise max-copies

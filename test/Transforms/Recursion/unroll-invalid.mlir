@@ -19,7 +19,7 @@ func.func @count(%t: !rec.adt<@Graph>) -> index attributes {batch.entry} {
     rec.yield %one : index
   }
   case @node(%left: !rec.adt<@Graph>, %right: !rec.adt<@Graph>) {
-    // expected-error @below {{this call cannot be inlined: its argument is a child that may be shared and would be recomputed for each parent}}
+    // expected-error @below {{this call cannot be inlined: its argument is a child that may be shared, so each parent would recompute the results for it}}
     %l = func.call @count(%left) : (!rec.adt<@Graph>) -> index
     %r = func.call @count(%right) : (!rec.adt<@Graph>) -> index
     %sum = arith.addi %l, %r : index

@@ -49,7 +49,7 @@ def _bits(value, *, new_dtype):
             all(isinstance(n, int) for n in value.shape):
         return KEEP
     raise LoweringError(f"ragged rows of {value.dtype} cannot be read as {new_dtype.name}, which "
-                        "has another width; read each row with lax.scan")
+                        "has a different width; read each row with lax.scan")
 
 
 # --- reductions -------------------------------------------------------------------------
