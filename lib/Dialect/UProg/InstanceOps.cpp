@@ -9,6 +9,8 @@
 #include "Batch/Dialect/Batch/ElementTypes.h"
 #include "Batch/Dialect/UProg/UProg.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace mlir::uprog;
 
@@ -30,7 +32,7 @@ LogicalResult BufferOp::verify() {
 
 void RowOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  // The op updates the number of the next copy.
+  // With `in_turn`, the op writes the number of the copy to use next.
   if (getInTurn())
     effects.emplace_back(MemoryEffects::Write::get());
 }
@@ -223,6 +225,17 @@ static LogicalResult verifyTasks(Operation *op, Value tasks) {
 LogicalResult PutTaskOp::verify() { return verifyTasks(*this, getTasks()); }
 
 LogicalResult BatchOp::verify() { return verifyTasks(*this, getTasks()); }
+
+LogicalResult NextRoundOp::verify() {
+  IntegerAttr count;
+  if (!getCount() || !matchPattern(getCount(), m_Constant(&count)))
+    return success();
+  const int64_t rounds = count.getInt();
+  if (rounds < 0 || rounds > kMostCountedRounds)
+    return emitOpError("counts ")
+           << rounds << " rounds; expected 0 to " << kMostCountedRounds;
+  return success();
+}
 
 LogicalResult ResultOp::verify() {
   bool isRow = isa<RowType>(getValue().getType());

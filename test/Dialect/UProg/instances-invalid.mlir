@@ -325,3 +325,21 @@ uprog.program @p(%i: index) level(device) {
   uprog.copy %a to %x : tensor<4xf32>
   uprog.yield
 }
+
+// -----
+
+uprog.program @p(%i: index) level(device) {
+  %many = arith.constant 4611686018427387905 : index
+  // expected-error @+1 {{counts 4611686018427387905 rounds; expected 0 to 4611686018427387904}}
+  %may = uprog.next_round "a loop" count(%many)
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%i: index) level(device) {
+  %fewer = arith.constant -1 : index
+  // expected-error @+1 {{counts -1 rounds; expected 0 to 4611686018427387904}}
+  %may = uprog.next_round "a loop" count(%fewer)
+  uprog.yield
+}

@@ -305,7 +305,8 @@ def UProg_NextRoundOp : UProg_Op<"next_round", [
     about to run. The result is false once the instance exceeds its limit
     (`batch-run --max-steps`). Its loops then end, and the run reports the loop
     named here. If several instances run together, the program itself counts the
-    rounds, and `after` is the number of rounds of this instance so far.
+    rounds, and `after` is the number of rounds of this instance so far. `count`
+    must be from 0 to 2^62, which is verified if it is a constant.
 
     ```mlir
     %may = uprog.next_round "a loop at model.mlir:10:5"
@@ -320,6 +321,7 @@ def UProg_NextRoundOp : UProg_Op<"next_round", [
   let assemblyFormat = [{
     $loop (`count` `(` $count^ `)`)? (`after` `(` $rounds^ `)`)? attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def UProg_ArgumentOp : UProg_Op<"argument", [Pure]> {
