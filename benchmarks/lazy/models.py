@@ -105,9 +105,9 @@ class Beam(Greedy):
 
 class Speculative(Model):
     """A draft network with one layer and a target network with four. Words form groups of 8 similar
-    words. In both networks, the next word is in the previous group. After a word of the first
+    words. In both networks, the next word is in the previous group. After a word of the second
     group, the next word is word 0, the end. The choice among the 8 words of a group depends on all
-    words read, so the target accepts some words of the draft and rejects others."""
+    words read. The target therefore accepts some words of the draft and rejects others."""
 
     decisions = ("out", "accepted")
     named = ("D", "F", "V")
@@ -145,7 +145,7 @@ class Speculative(Model):
             p[net + ".E"][:], p[net + ".W_out"][:] = E, W
 
     def instance(self, random, s):
-        # Some instances reach the first group before they have written 24 words.
+        # Some instances reach word 0, the end, before they have written 24 words.
         return {"tokens": words(random, random.integers(7, 40), s["V"]) +
                 words(random, 1, 480), "limit": 24}
 

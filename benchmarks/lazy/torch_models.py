@@ -555,8 +555,10 @@ class NestedGiven(Nested):
         return self.write(hs, es, instance["counts"])
 
     def prepare(self, batch):
-        """Returns, for each step, the instances that run it, sorted from the longest inner loop to
-        the shortest, and the number of them that run each round of the inner loop."""
+        """Returns the inputs, and three values for each step. The first is a list of the instances
+        that run the step, sorted from the longest inner loop to the shortest. The second is the
+        number of instances in each round of the inner loop. The third is the number of rounds of
+        each instance."""
         steps = []
         for t in range(max(len(i["counts"]) for i in batch)):
             counts = {i: b["counts"][t] for i, b in enumerate(batch) if t < len(b["counts"])}

@@ -97,8 +97,9 @@ MODELS = {f.__name__: f for f in (
 
 
 def density(model, chains):
-    """Returns the arguments of BlackJAX: a function for the log density of a vector, the initial
-    positions of the chains, and a function that converts a vector to the model's sites."""
+    """Returns the arguments of BlackJAX: a function for the log density of a vector, and the
+    initial positions of the chains. Also returns a function that converts a vector to the model's
+    sites."""
     info = initialize_model(jax.random.split(jax.random.key(11), chains), model,
                             dynamic_args=False)
     _, unravel = ravel_pytree(jax.tree.map(lambda leaf: leaf[0], info.param_info.z))

@@ -589,8 +589,9 @@ bool Conflicts::fits(const Claims &some) {
 }
 
 /// Returns the length of the shortest prefix of `more` that cannot be satisfied
-/// together with `fixed`, or one more than the length of `more` if all of it
-/// can. Shorter prefixes are easier to satisfy, so bisection finds this length.
+/// together with `fixed`. If all of `more` can be satisfied, returns its length
+/// plus one. Shorter prefixes are easier to satisfy, so bisection finds this
+/// length.
 size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
   size_t lower = 0, upper = more.size() + 1;
   while (lower < upper) {

@@ -636,8 +636,8 @@ PQTree::verify(const std::vector<std::vector<int32_t>> &sets) const {
         continue;
       if (inSet[node] != size)
         return message;
-      // Either all leaves of the set are below one child, which is checked
-      // separately, or they are all leaves of adjacent children of a Q node.
+      // Check that all leaves of the set are below one child, or that they are
+      // all leaves of adjacent children of a Q node.
       int64_t runs = 0;
       bool inRun = false, inOneChild = false;
       for (Node child : children(node)) {

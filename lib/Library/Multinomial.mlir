@@ -1,11 +1,11 @@
 // The No-U-Turn Sampler with multinomial draws from trajectories (Betancourt
-// 2017), as in Stan: biased progressive sampling, a U-turn criterion based on
-// momenta with checks across both halves of a trajectory, and a warm-up that
-// fits the step size (dual averaging) and a mass matrix. The functions run one
-// chain, without recursion: pieces of a trajectory stay on a stack until they
-// have a neighbor of equal length. If `slice` is true, all points of a
-// trajectory that are in a slice (Hoffman and Gelman 2014) have equal odds, and
-// the sampler never draws other points.
+// 2017), as in Stan. It uses biased progressive sampling, and a U-turn
+// criterion based on momenta with checks across both halves of a trajectory.
+// A warm-up fits the step size (dual averaging) and a mass matrix. The
+// functions run one chain, without recursion: pieces of a trajectory stay on
+// a stack until they have a neighbor of equal length. If `slice` is true, all
+// points of a trajectory that are in a slice (Hoffman and Gelman 2014) have
+// equal odds. The sampler then never draws other points.
 //
 // A model defines the target and the mass matrix, and declares the functions
 // that it uses:
@@ -21,9 +21,9 @@
 //   func.func private @mass.fit(%squares: !factor, %count: f64) -> !factor { … }
 //   func.func private @multinomial.advance(…) -> (…)
 //
-// The declared types determine the sizes: D is the number of dimensions, E the
-// number of rows of a mass matrix's factor (1 or D), and N the maximum number
-// of transitions per call.
+// The declared types determine the sizes. D is the number of dimensions, and
+// E is the number of rows of a mass matrix's factor (1 or D). N is the
+// maximum number of transitions per call.
 //
 // If L Lᵀ is the covariance of the target, the mass matrix is its inverse, and momenta
 // are L⁻ᵀ z. All code uses z, which is standard normal: its kinetic energy is z·z / 2,
@@ -135,10 +135,10 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   // steps in this transition, and `acceptance` the sum of their acceptance
   // probabilities.
   //
-  // The odds of a point are exp(gain), where gain is the log density of (q, z) at the point,
-  // minus that at the beginning of the transition. With a slice, the odds are 1 if the gain
-  // exceeds `level`, and 0 otherwise. The sum of the odds is weight * exp(scale), where `scale`
-  // is the largest logarithm of the odds.
+  // The odds of a point are exp(gain). The gain is the log density of (q, z) at
+  // the point, minus that at the beginning of the transition. With a slice, the
+  // odds are 1 if the gain exceeds `level`, and 0 otherwise. The sum of the odds
+  // is weight * exp(scale), where `scale` is the largest logarithm of the odds.
   func.func private @multinomial.extend(
       %q: !vec, %gradient: !vec, %z: !vec, %depth: i32, %step: f64, %factor: !factor,
       %joint0: f64, %is_slice: i1, %level: f64, %acceptance: f64, %before: i32,
@@ -430,14 +430,14 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   //   4  a window ends: there is a new mass matrix, and the step size starts anew
   //   8  the step size becomes the average of the previous ones
   //
-  // The state of a chain consists of its position; the factor of the mass
-  // matrix; the mean and squares of the positions of the window; and `fits`,
-  // which is initially zero. `fits` contains the logarithms of the step size and of
-  // its average, the centre minus log 10, the mean error and the
-  // steps of dual averaging, and the number of positions that contribute to the
-  // mass matrix. Returns the state, the positions, and for each transition:
-  // mean acceptance probability, leapfrog steps, doublings, 1 if the trajectory diverged,
-  // energy, log density, step size.
+  // The state of a chain consists of its position, the factor of the mass
+  // matrix, the mean and squares of the window's positions, and `fits`.
+  // Initially, `fits` is zero. It contains the logarithms of the step size and
+  // of its average, the centre minus log 10, and the mean error. It also
+  // contains the number of steps of dual averaging, and the number of positions
+  // that contribute to the mass matrix. Returns the state, the positions, and
+  // for each transition: mean acceptance probability, leapfrog steps,
+  // doublings, 1 if the trajectory diverged, energy, log density, step size.
   func.func @multinomial.advance(
       %q: !vec, %factor: !factor, %mean: !vec, %squares: !factor,
       %fits: tensor<6xf64>, %first: index, %count: index, %seed: i32, %chain: i32,

@@ -219,9 +219,9 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
   }
 
   // Runs one trajectory from a position with its log density and gradient.
-  // `variance` is the inverse of the mass matrix. Returns the next position
-  // with its log density and gradient, the mean acceptance probability of the
-  // leaves, the number of doublings, and the number of leaves.
+  // `variance` is the inverse of the mass matrix. Returns the next position with
+  // its log density and gradient. Also returns the mean acceptance probability
+  // of the leaves, the number of doublings, and the number of leaves.
   func.func @nuts.transition(
       %q: !vec, %logp: f64, %grad: !vec, %epsilon: f64, %steps: index,
       %variance: !vec, %seed: i32, %chain: i32, %trajectory: i32)

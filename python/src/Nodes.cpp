@@ -229,8 +229,8 @@ private:
   size_t checkAt = 0;   ///< depth of the next check for cycles
   uint32_t visited = 0; ///< number of nodes
   size_t unshared = 0;  ///< nodes of the instance in types without sharing
-  /// Variant (or -1) and field of the value that is being added to a column,
-  /// and the length of the stack that leads to its node.
+  /// Variant (or -1) and field of the value that is being added to a column.
+  /// `writtenAt` is the length of the stack that leads to its node.
   int written = -1, writtenField = 0;
   size_t writtenAt = 0;
 

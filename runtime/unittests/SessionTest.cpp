@@ -360,7 +360,7 @@ TEST(Session, LaterRunsAllocateNothing) {
   }
 }
 
-/// Writes a file of parameters with three words.
+/// Writes a parameter file for a vocabulary of three words.
 static std::string writeParameters(const TemporaryFolder &folder) {
   std::vector<float> values(3 * 20 + 20 + 400, 0.25f);
   const char *data = reinterpret_cast<char *>(values.data());

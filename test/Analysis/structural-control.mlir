@@ -469,7 +469,7 @@ func.func @main(%b: !rec.adt<@Box>, %x: tensor<4xi64>) -> i64
 // -----
 
 // If the program also stores a computed tensor in a field, the field is not
-// known before the run, even in a match on an input.
+// known before the run. This holds even in a match on an input.
 
 rec.adt @Box {
   rec.variant @box(x: tensor<4xi64>)

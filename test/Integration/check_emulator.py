@@ -35,7 +35,7 @@ EXCHANGES = {"treernn": 0, "treernn_w": 0, "treefc": 0, "treelstm_nary": 0,
 # For each model: the size, then pairs (bytes of shared memory for weights, number of blocks). At
 # size 20, columns do not fill a tile. At size 13, columns and sums do not fill a vector. In the
 # pairs, no weights are resident, some columns of some matrices are resident, or all weights are
-# resident but a block has more columns than expected.
+# resident. In the last case, a block has more columns than expected.
 PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
           "mvrnn": (13, (0, 8), (500, 1)), "dagrnn": (16, (0, 8), (512, 1))}
 

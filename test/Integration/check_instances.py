@@ -21,8 +21,8 @@ for sanitizer in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
     os.environ[sanitizer] = os.environ.get(sanitizer, "") + ":allocator_may_return_null=1"
 scratch = batchtest.temporary()
 
-# A loop that ends when a computed value is small, or that never ends, and a read of a row of a
-# parameter at an index that is an input
+# A loop that ends when a computed value is small, or never ends. After the loop, the program reads
+# a row of a parameter at an index that is an input.
 LOOP = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %word: i32 {batch.name = "word"},
@@ -117,7 +117,7 @@ func.func @main(%x: f32 {batch.name = "x"}, %i: index {batch.name = "i"})
 """
 
 # The second recurrence reads results of the first recurrence in the same round and in the next
-# round, even if that round is in another group of 64 rounds.
+# round. The next round may be in another group of 64 rounds.
 FORWARDED = """
 !vec = tensor<64xf32>
 !mat = tensor<64x64xf32>

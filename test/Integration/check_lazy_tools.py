@@ -64,8 +64,8 @@ def check_trace(what, events, report):
 
 
 def check_picture(what, file, report):
-    """Checks that each task has one node in the cluster of its flush, and that nodes read only
-    nodes of the same or an earlier cluster. Returns the edges between clusters."""
+    """Checks that each task has one node in the cluster of its flush. Nodes must read only nodes of
+    the same or an earlier cluster. Returns the number of edges between clusters."""
     with open(file) as text:
         picture = text.read()
     clusters, flush = {}, 0
@@ -151,8 +151,8 @@ def check_partial(program):
 
 
 def check_learning(name, program, inputs):
-    """Checks that the note in a table has the actual number of batches for the training inputs in
-    mini-batches of 32, 16 and 8, and that no policy changes a bit of the results."""
+    """Checks that --learn-policy reports the actual number of batches for the training inputs in
+    mini-batches of 32, 16 and 8. No policy may change a bit of the results."""
     table, out = path("table"), path("outputs")
     arguments = [program, "--params=random:1", "--inputs=" + inputs, "--limit=32"]
     done = subprocess.run([batchtest.tool("batch-run"), *arguments,

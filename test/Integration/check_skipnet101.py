@@ -23,8 +23,7 @@ IMAGES = 2
 
 def draw(model, seed):
     """Returns parameters and images. With these parameters, products keep the magnitude of their
-    inputs, the last norm of a block makes the block's results small, and gates depend on the
-    image."""
+    inputs. The last norm of a block makes the block's results small. Gates depend on the image."""
     random = numpy.random.default_rng(seed)
     model.entry()
     shapes, p = model.shapes(), {}

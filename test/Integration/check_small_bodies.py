@@ -250,7 +250,8 @@ for name, (text, make, have_tasks) in PROGRAMS.items():
                           found == wanted)
     found, _ = outputs(per_unit, N, threads=2, batch=10)
     checks.expect(name + ": mini-batches of ten: the same", found == wanted)
-    # Only instances that run one by one have tasks, which allocate tensors.
+    # Only instances that run one by one have tasks. These tasks create tensors, so a program
+    # without tensors has none.
     _, few = outputs(per_unit, 1)
     _, many = outputs(per_unit, N)
     checks.expect(name + ": many run side by side, one if it fills a quarter",

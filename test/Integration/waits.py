@@ -19,7 +19,7 @@ def stackrnn(outputs, instance):
 
 def nestedrnn_td(outputs, instance):
     """Control flow waits in each step of the inner loop. The sum of the outer loop is computed
-    together with the first step, before the inner loop, so it exists when the outer loop
+    together with the first step, before the inner loop. It therefore exists when the outer loop
     needs it."""
     return sum(outputs["%d.counts" % instance][2])
 

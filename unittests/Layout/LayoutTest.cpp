@@ -353,9 +353,9 @@ LaunchesAndBytes leastCost(const StaticBlock &block, bool allReady,
 }
 } // namespace
 
-// The result is never worse than that of the paper's search, which takes all
-// ready operators of a kind at a time in the best order. It is usually optimal
-// over all batchings.
+// The result is never worse than that of the paper's search. That search takes
+// all ready operators of a kind at a time, in the best order. The result is
+// usually optimal over all batchings.
 TEST(Batching, AgreesWithBruteForce) {
   std::mt19937 random(8);
   int64_t best = 0, rounds = 500 * timesIfLong(20);

@@ -338,7 +338,7 @@ TEST(PQTree, OneOrderLeft) {
 }
 
 // The number of visits of a reduction grows with the size of its set, not with
-// the tree or earlier reductions, even if sets do not fit.
+// the tree or earlier reductions. This holds even if sets do not fit.
 TEST(PQTree, VisitsLittle) {
   for (int32_t n : {1000, 1000000}) {
     Intervals intervals(n, n / 10, 18, n);

@@ -85,7 +85,7 @@ public:
   /// are known once loops are unrolled.
   bool isUnknown(Value position) const;
   /// Returns true if `op` accesses a tensor at a position that may be out of
-  /// range because the position or the extent is unknown when code is
+  /// range. In this case, the position or the extent is unknown when code is
   /// generated. Also returns true for all inserts that are not views.
   bool picks(Operation *op) const;
   /// Returns the form of an operation on operands with equal extents: Rows if

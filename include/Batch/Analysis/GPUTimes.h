@@ -37,9 +37,9 @@ inline constexpr double kDeviceBarrier = 1390, kClusterBarrier = 557;
 inline constexpr double kStep = 556;
 /// Additional host time for each step of a plan.
 inline constexpr double kHostStep = 400;
-/// Time that a step of a program for instances takes in addition to kStep,
-/// because the first thread stores the addresses of rows, and the other threads
-/// load them.
+/// Time that a step of a program for instances takes in addition to kStep. In
+/// this time, the first thread stores the addresses of rows, and the other
+/// threads load them.
 inline constexpr double kSite = 2900;
 /// Additional time of a reduction that waits for a reduction of other blocks,
 /// without the time of the barrier at which it waits. The loads of the

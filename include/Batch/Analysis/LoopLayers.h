@@ -16,9 +16,10 @@ namespace mlir::batch {
 /// Properties that LoopLayers queries for the ops in the body of a loop.
 struct LoopTasks {
   /// Returns true for a task: an op that can be in an even layer (0, 2, …)
-  /// unless it belongs to a recurrence. A task is in the highest layer among
-  /// the layers of the ops that it depends on, or in the next even layer if
-  /// `multiplies` returns true for it.
+  /// unless it belongs to a recurrence. A task is in the highest layer of its
+  /// operands, or in layer 0 if none of them has a layer. If `multiplies`
+  /// returns true for the task, an odd layer is rounded up to the next even
+  /// one.
   function_ref<bool(Operation *)> isTask;
   /// Returns true for a task that justifies a layer in which all rounds run
   /// together.
@@ -39,10 +40,10 @@ public:
 
   /// Merges all layers except layer 0 into one layer.
   void mergeRounds();
-  /// Replaces the layers with the layers of a wavefront. In a wavefront, each
-  /// recurrence, and each op outside of recurrences, is in a later layer than
-  /// the other recurrences and ops whose results it reads. All layers except
-  /// layer 0 run round by round.
+  /// Replaces the layers with the layers of a wavefront. In a wavefront, a
+  /// recurrence is in a later layer than the other recurrences and ops whose
+  /// results it reads. The same holds for an op outside of recurrences. All
+  /// layers except layer 0 run round by round.
   void separateReaders();
 
   /// Returns true for an op that any layer can recompute. In the loop, the op

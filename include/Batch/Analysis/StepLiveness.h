@@ -17,10 +17,10 @@ namespace mlir::batch {
 /// autobatching, section 3.2, optimizations 1 to 3).
 ///
 /// Requires that functions are control-flow graphs in which each block is a
-/// step. A call is the last op of its block before the terminator, which either
-/// returns the call's results (a tail call) or branches to the call's *return
-/// point*. A return point has no other predecessor, and the results of the call
-/// count as values of the return point.
+/// step. A call is the last op of its block before the terminator. The
+/// terminator either returns the call's results (a tail call) or branches to
+/// the call's *return point*. A return point has no other predecessor, and the
+/// results of the call count as values of the return point.
 class StepLiveness {
 public:
   explicit StepLiveness(const InstanceProgram &program);

@@ -78,8 +78,9 @@ LayoutProblem layoutProblem(const StaticBlock &block,
 /// contains all ready operators of a kind, or a subset of these operators. In a
 /// subset, the first operands of the operators are different variables, as are
 /// their second operands, and so on. If shared reads are free, a batch may also
-/// consist of all ready operators of a kind that share a variable at one
-/// position, for example as their first operand.
+/// consist of operators that share a variable at one position, for example as
+/// their first operand. Such a batch contains all ready operators of a kind
+/// that share this variable.
 Batching findBatching(const StaticBlock &block,
                       const BatchingOptions &options = {});
 

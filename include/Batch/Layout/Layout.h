@@ -101,9 +101,9 @@ Layout layoutInOrder(const LayoutProblem &problem, std::vector<int32_t> order);
 
 /// Returns a description of the first error in a layout, or an empty string.
 /// Does not depend on how the layout was found. It is an error if a variable or
-/// an operator does not occur exactly once, or if an access is neither
-/// consecutive in the order of its batch nor copied. Unnecessary copies, and
-/// copies with the wrong number of bytes, are also errors.
+/// an operator does not occur exactly once. It is also an error if an access is
+/// neither consecutive in the order of its batch nor copied. Unnecessary
+/// copies, and copies with the wrong number of bytes, are also errors.
 std::string verifyLayout(const LayoutProblem &problem, const Layout &layout);
 
 } // namespace batchrt

@@ -59,8 +59,8 @@ public:
   /// an empty string if there is none.
   std::string check() const;
   /// Returns a description of the first set that is not consecutive in some
-  /// order of the tree, or an empty string if all sets are consecutive in all
-  /// orders. Does not depend on how the tree was built.
+  /// order of the tree. Returns an empty string if all sets are consecutive in
+  /// all orders. Does not depend on how the tree was built.
   std::string verify(const std::vector<std::vector<int32_t>> &sets) const;
 
   /// Returns the total number of nodes visited by all reductions so far. This

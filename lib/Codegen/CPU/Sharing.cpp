@@ -15,12 +15,13 @@ using namespace mlir::uprog;
 static constexpr int64_t kCachedBytes = int64_t(1) << 20;
 /// FLOPs that a worker executes while it reads a byte of parameters that are
 /// not in its cache. This number allows for latency that prefetching does not
-/// hide. On two cores with AVX-512, division by rows is faster if a dense layer
-/// (half a FLOP per byte and row) has about 100 rows or more.
+/// hide. A dense layer has half a FLOP per byte and row. On two cores with
+/// AVX-512, division by rows is faster if such a layer has about 100 rows or
+/// more.
 static constexpr int64_t kFlopsPerByte = 48;
 /// Minimum number of FLOPs per barrier for tasks that workers divide. With
-/// fewer FLOPs, two workers save less than the cost of their barrier, which is
-/// a quarter of a microsecond if each has its own core.
+/// fewer FLOPs, two workers save less than the cost of their barrier. This cost
+/// is a quarter of a microsecond if each worker has its own core.
 static constexpr int64_t kSharedFlops = 1 << 16;
 /// FLOPs that a worker executes in the time that an elementwise op takes to
 /// read and write a byte of rows.

@@ -40,8 +40,8 @@ int64_t LaneReductions::countLanes(const Reduction &reduction) {
 }
 
 /// Returns true if the stage inserts into rows that it reads. In such a stage,
-/// a single lane must compute each element, because lanes do not wait for each
-/// other before one of them stores the element.
+/// a single lane must compute each element. The reason is that lanes do not
+/// wait for each other before one of them stores the element.
 static bool writesWhatItReads(const StagePlan &plan, const Stage &stage) {
   return llvm::any_of(stage.stores, [&](auto &stored) {
     auto &[value, storage] = stored;

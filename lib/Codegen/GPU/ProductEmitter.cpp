@@ -675,7 +675,7 @@ ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
 }
 
 /// In each step, a lane sends half of its partial sums to the lane that keeps
-/// these sums, and adds the sums that it receives to the other half. It sends
+/// these sums. It adds the sums that it receives to the other half. It sends
 /// half of the columns as long as it has several columns. Lanes that have a
 /// single sum exchange it, and all end with the same value. The order in which
 /// partial sums of lanes are added therefore does not depend on the number of

@@ -89,7 +89,7 @@ struct ProductPlan {
   };
 
   /// Creates a plan in which each row has space for `rowBytes` bytes in a
-  /// round, or for all bytes that the row needs if `rowBytes` is 0.
+  /// round. If `rowBytes` is 0, a row has space for all bytes that it needs.
   ProductPlan(const StagePlan &plan, const Stage &stage,
               batch::Precision precision, int64_t rowBytes = 0);
 

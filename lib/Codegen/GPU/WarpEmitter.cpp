@@ -294,7 +294,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
       if (&round != &productPlan.rounds.front())
         gpu::BarrierOp::create(b);
       // Recompute the numbers of the thread, the warp and the lane in each
-      // round, so that values derived from them do not occupy registers across
+      // round. Values derived from them then do not occupy registers across
       // rounds.
       auto anew = [&](Value number) {
         number = batch::makeOpaque(b, b.getLoc(), m.widen(number));

@@ -57,9 +57,9 @@ struct StageWork {
             const ResidentParameters &parameters, const ProductMemory &memory,
             const Launch &launch, int64_t rows);
 
-  /// For each warp, ordered by block: the number of its items (shares of
-  /// products or, in a stage without products, tiles of elements), and the
-  /// number of sums that it stores in shared memory.
+  /// For each warp, ordered by block: the number of its items, and the number
+  /// of sums that it stores in shared memory. Items are shares of products or,
+  /// in a stage without products, tiles of elements.
   SmallVector<int64_t> items, sums;
   int64_t passes = 0;   ///< iterations over tiles, maximum over all blocks
   int64_t barriers = 0; ///< barriers of a block, maximum over all blocks

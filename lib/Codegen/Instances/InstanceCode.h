@@ -119,9 +119,10 @@ struct InstanceUnit {
   uprog::Level level = uprog::Level::Device;
   /// Pointers (!llvm.ptr) to i64s of each thread: the current instance, and the
   /// number of rounds that it has run. A unit with several threads also counts
-  /// its progress (as in a BatchBlockControl), the tasks and steps that it
-  /// shares with other units, and cluster barriers. The low 32 bits of `steps`
-  /// count steps that the unit runs by itself, the high 32 bits shared steps.
+  /// its progress (as in a BatchBlockControl) and cluster barriers. It counts
+  /// the tasks and steps that it shares with other units, too. The low 32 bits
+  /// of `steps` count steps that the unit runs by itself. The high 32 bits
+  /// count shared steps.
   Value instance, rounds, progress, shares, steps, barriers;
 };
 

@@ -8,8 +8,8 @@
 // Code of a lockstep program, except for its kernels. It chooses the next
 // block, lists its lanes, moves rows of variables, and decides where lanes
 // continue. Its state is a BatchLanes (ABI.h). One thread runs it, or the
-// threads of a GPU block run it together and divide the lanes and the pieces of
-// wide rows among themselves.
+// threads of a GPU block run it together. These threads divide the lanes and
+// the pieces of wide rows among themselves.
 //
 //===----------------------------------------------------------------------===//
 

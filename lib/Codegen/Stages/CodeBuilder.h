@@ -49,8 +49,8 @@ public:
   Value offset(Value pointer, Value bytes);
   Value load(Type type, Value pointer, int64_t alignment);
   void store(Value value, Value pointer, int64_t alignment);
-  /// Loads a field (a pointer or an i64) of the struct at `base`, or of struct
-  /// `index` in an array whose structs have `structCells` cells each.
+  /// Loads a field, a pointer or an i64, of the struct at `base`, or of struct
+  /// `index` of an array. Each struct of the array has `structCells` cells.
   Value loadField(Value base, batch::abi::Field field);
   Value loadField(Value array, int64_t index, int64_t structCells,
                   batch::abi::Field field);

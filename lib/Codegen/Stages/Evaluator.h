@@ -105,7 +105,7 @@ public:
   void storeTile(Value element, Value value, Value row, Value column,
                  bool vector);
   /// Returns an i1 that is true if `stage` must copy an operand for the inserts
-  /// of later stages, or null if it has no operand to copy.
+  /// of later stages. Returns null if it has no operand to copy.
   Value mustCopy(const Stage &stage);
   /// Computes the values that a row needs for all its columns: its address in
   /// every operand that the stage reads, and the locations of its inserts.
@@ -166,7 +166,7 @@ private:
   Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);
   Value evalScalar(Value value);
   /// Returns, for each loop of `op`, the limit at which the loop may end for
-  /// all of `elements`, or null if the loop has no limit.
+  /// all of `elements`. If a loop has no limit, its value is null.
   SmallVector<Value> evalLimits(const ReductionLoops &loops,
                                 linalg::LinalgOp op,
                                 ArrayRef<Indices> elements);

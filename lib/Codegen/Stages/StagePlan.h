@@ -120,17 +120,15 @@ struct Reduction {
   /// Sorted positions, along the last reduction dimension, at which a
   /// concatenated operand changes from one piece to the next.
   ArrayRef<int64_t> breaks;
-  // For contractions: the number of the input that is A, whether A is copied in
-  // vectors, the extent of the reduction, and the inner dimensions that select
-  // the matrix B.
-  unsigned left = 0;
-  bool vectors = true;
-  int64_t depth = 0;
-  ArrayRef<int64_t> groups;
-  PackedAttr packed;     ///< null for other kinds
-  InPlaceAttr inPlace;   ///< null for other kinds
-  CopiedAttr copied;     ///< null for other kinds
-  GatheredAttr gathered; ///< null for other kinds
+  // The next four fields are for contractions.
+  unsigned left = 0;        ///< number of the input that is A
+  bool vectors = true;      ///< true if A is copied in vectors
+  int64_t depth = 0;        ///< extent of the reduction
+  ArrayRef<int64_t> groups; ///< inner dimensions that select the matrix B
+  PackedAttr packed;        ///< null for other kinds
+  InPlaceAttr inPlace;      ///< null for other kinds
+  CopiedAttr copied;        ///< null for other kinds
+  GatheredAttr gathered;    ///< null for other kinds
 
   bool isContraction() const { return packed || inPlace || copied || gathered; }
   /// Returns true if B may differ from task to task.

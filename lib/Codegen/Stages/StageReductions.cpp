@@ -76,9 +76,9 @@ PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
                          width, transposed);
 }
 
-/// Returns the panels of a contraction if its columns are all rows of one
-/// parameter, followed by all rows of the next one, and so on. Returns null
-/// otherwise.
+/// Matches a contraction whose columns are all rows of one or more parameters,
+/// one parameter after the other. Returns the panels, or null if the
+/// contraction does not match.
 PanelsAttr Staging::matchStack(StagedNode &node, MutableArrayRef<Read> reads) {
   MLIRContext *context = op.getContext();
   AffineExpr column = getAffineDimExpr(node.space.rank(), context);

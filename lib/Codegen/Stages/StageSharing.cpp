@@ -80,8 +80,8 @@ private:
   /// Returns the sorted dimensions in which the matrices of the stage differ.
   static SmallVector<int64_t> listGroups(const Stage &stage);
   bool canShareElements(const Stage &stage) const;
-  /// Returns true if rows may be divided by their positions in the first `dims`
-  /// dimensions.
+  /// Returns true if rows may be divided among workers by their positions in
+  /// the first `dims` dimensions.
   bool canShareRows(const Stage &stage, int64_t dims) const;
   std::optional<int64_t> choose(const Stage &stage, int64_t dims) const;
   Owner findOwner(const Stage &stage, std::optional<int64_t> dims,

@@ -8,10 +8,10 @@
 // Analysis of uprog-stage-operators. It depends on the target only through its
 // kind (CPU or GPU) and the width of its vectors. Views (slices,
 // concatenations, reshapes, transposes) and elementwise code of low cost are
-// fused into their readers. Every other op is a node. A stage is a set of nodes
-// that have the same rows and the same inner shape, and that read each other
-// only element by element. A node that reads another node in any other way is
-// in a later stage.
+// fused into their readers. Every other op is a node. The nodes of a stage have
+// the same rows and the same inner shape, and read each other only element by
+// element. A node that reads another node in any other way is in a later
+// stage.
 //
 //===----------------------------------------------------------------------===//
 

@@ -618,9 +618,9 @@ json::Value ObjectLayout::describeLaunch(DictionaryAttr launch) const {
   return json::Value(std::move(object));
 }
 
-/// Returns true if instances cannot share memoized calls of the inspector,
-/// because all calls have a node among their arguments and no node belongs to
-/// two instances.
+/// Returns true if instances cannot share memoized calls of the inspector. In
+/// this case, all memoized calls have a node among their arguments, and no node
+/// belongs to two instances.
 static bool isSeparable(ModuleOp module) {
   return llvm::all_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
     return !function->hasAttr(kMemoizedAttr) ||

@@ -57,11 +57,11 @@ SetVector<Value> InsertedRows::findOwned(Value value) const {
 }
 
 /// Returns true if `invoke` can insert into the row of `root`. A kernel must
-/// have created each value that `root` may be equal to, and each use that
-/// forwards the value to `root` must be its last use. A loop copies an initial
-/// value that does not satisfy these conditions. Neither `invoke` nor later
-/// code may read aliases of these values, such as the result of a loop without
-/// rounds.
+/// have created each value that `root` may be equal to. Each use that forwards
+/// such a value to `root` must be the last use of the value. A loop copies an
+/// initial value that does not satisfy these conditions. Neither `invoke` nor
+/// later code may read aliases of these values, such as the result of a loop
+/// without rounds.
 bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
   SetVector<Value> owned = findOwned(root.get());
   if (!takes(&root, owned))

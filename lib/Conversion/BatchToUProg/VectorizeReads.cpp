@@ -12,10 +12,11 @@
 // length of the table.
 //
 // The body compares each index that may be out of range with its limit. If the
-// index is out of range, a `cf.assert` that names the tensor reports it, and 0
-// replaces it, so nothing outside the tensor is read. The index of a task's row
-// is `linalg.index 0`. Where possible, an index is a sum of loop indices and of
-// values that are equal for all columns, so a stage still reads vectors.
+// index is out of range, a `cf.assert` that names the tensor reports it. Index
+// 0 then replaces it, so nothing outside the tensor is read. The index of a
+// task's row is `linalg.index 0`. Where possible, an index is a sum of loop
+// indices and of values that are equal for all columns, so a stage still reads
+// vectors.
 //
 //===----------------------------------------------------------------------===//
 

@@ -253,9 +253,10 @@ KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
       return lookup(value).value;
     return number;
   };
-  // Code generators need constant positions as attributes, but a constant that
-  // was found late, such as the index of a single round, is still an operand.
-  // Offsets and strides can change, because the type depends only on sizes.
+  // Code generators need constant positions as attributes. However, a constant
+  // that was found late, such as the index of a single round, is still an
+  // operand. Offsets and strides can change, because the type depends only on
+  // sizes.
   auto getStatic = [&](OpFoldResult number) -> OpFoldResult {
     if (std::optional<int64_t> constant = getConstantIntValue(number))
       return builder.getIndexAttr(*constant);

@@ -7,10 +7,10 @@
 //
 // Numbers below a bound are reduced using pi / 2 as a sum of terms (Cody and
 // Waite). Larger numbers are multiplied by those bits of 2 / pi that affect the
-// result (Payne and Hanek), so 2 / pi needs as many bits as the largest number
-// has. A vector takes the second path only if it has a large element, and only
-// for its large elements. The bits of a result therefore do not depend on its
-// neighbors.
+// result (Payne and Hanek). Therefore, 2 / pi needs as many bits as the largest
+// number has. A vector takes the second path only if it has a large element,
+// and only for its large elements. The bits of a result therefore do not depend
+// on its neighbors.
 //
 //===----------------------------------------------------------------------===//
 

@@ -53,8 +53,8 @@ bool MachineLayout::isInPlace(OpResult result) const {
   StringAttr name = top.getVariableAttr().getAttr();
   if (getVariable(name).hasStack && !cachedTops)
     return false;
-  // Check that the row does not change from the read to the end of the block,
-  // and that only the kernel and the assignment use it.
+  // Check that the row does not change from the read to the end of the block.
+  // Only the kernel and the assignment may use the row.
   for (Operation *op = top->getNextNode(); op; op = op->getNextNode()) {
     auto variable = op->getAttrOfType<FlatSymbolRefAttr>("variable");
     if (variable && variable.getAttr() == name && op != set)

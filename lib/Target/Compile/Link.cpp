@@ -26,10 +26,9 @@ LLD_HAS_DRIVER(elf)
 using namespace mlir;
 using namespace mlir::batch;
 
-// The linker neither reads from nor writes to a disk, because a failed write
-// would leave it in a state in which it cannot run again. Object files are in
-// memory but have file descriptors, and the linker writes the shared object to
-// a pipe.
+// The linker neither reads from nor writes to a disk. A failed write would
+// leave it in a state in which it cannot run again. Object files are in memory
+// but have file descriptors, and the linker writes the shared object to a pipe.
 
 static std::string nameOf(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);

@@ -60,8 +60,8 @@ public:
 
 /// Maximum number of control-flow loops in a function that is optimized as a
 /// whole. The time of LLVM loop unrolling and strength reduction grows faster
-/// than linearly with this number, because these passes repeatedly discard and
-/// expand scalar evolutions of all loops.
+/// than linearly with this number. The reason is that these passes repeatedly
+/// discard and expand scalar evolutions of all loops.
 static constexpr int kMostLoops = 32;
 
 /// Returns true if a function has too many outermost loops that call functions,

@@ -282,9 +282,8 @@ FlatSymbolRefAttr MachineBuilder::getName(Block *block) {
 
 /// Returns `value` in the current block: a parameter, a value computed there,
 /// or a read of its variable. With temporaries, a block reads the variable of a
-/// value at most once. The read stays valid, because the SSA value does not
-/// change while the block runs, and the variable changes only at the end of the
-/// block.
+/// value at most once. The read stays valid while the block runs, because the
+/// variable changes only at the end of the block.
 Value MachineBuilder::read(Value value) {
   if (std::optional<int64_t> parameter = sharedness.getParameter(value))
     return machine.getArgument(*parameter);

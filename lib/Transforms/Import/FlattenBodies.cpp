@@ -201,8 +201,8 @@ private:
 };
 } // namespace
 
-/// Converts `read` to an operand of `op` if its indices are loops of `op`, and
-/// at least one of these loops runs along a dynamic extent of the tensor.
+/// Converts `read` to an operand of `op` if its indices are loops of `op`. At
+/// least one of these loops must run along a dynamic extent of the tensor.
 /// Batched code cannot read at positions along such an extent. Extents of 1
 /// that are read at 0 are collapsed first.
 static void takeOperand(linalg::GenericOp op, tensor::ExtractOp read,

@@ -103,8 +103,9 @@ private:
     if (!isa<RankedTensorType>(value.getType()) || sharedness.isShared(value))
       return false;
     Operation *op = value.getDefiningOp();
-    // Fields of nodes and elements of lists count as known without a wait, even
-    // if the program built the node or list from values that it waits for.
+    // Fields of nodes and elements of lists count as known without a wait. This
+    // holds even if the program built the node or list from values that it
+    // waits for.
     if (!op)
       return !isa<rec::MatchOp, rec::MapOp>(
           cast<BlockArgument>(value).getOwner()->getParentOp());

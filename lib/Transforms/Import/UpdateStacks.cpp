@@ -10,7 +10,7 @@
 // stack instead. A loop over all rows may read one stack and fill another one
 // with the changed rows, as `lax.scan` does. The pass makes such a loop update
 // the stack that it reads. If all rounds of the loop together have few ops, the
-// pass unrolls it, so rows have constant positions and kernels read them
+// pass unrolls it. Rows then have constant positions, and kernels read them
 // without a copy. The limit is higher if the rows are matrices of layers that
 // products read, because products with a fixed matrix run in panels.
 //

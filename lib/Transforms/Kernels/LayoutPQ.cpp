@@ -206,7 +206,8 @@ int32_t SameParameters::get(Operation *op) {
 }
 
 /// Returns true if the matrix of `product` may be stacked with other matrices
-/// without additional memory, because no other op reads it or a slice of it.
+/// without additional memory. In this case, no other op reads the matrix or a
+/// slice of it.
 bool SameShapes::isStackable(linalg::MatvecOp product) {
   BlockArgument matrix = getMatrix(product);
   auto parameter = kernel.getArgAttrOfType<IntegerAttr>(matrix.getArgNumber(),

@@ -64,8 +64,8 @@ private:
 
 /// Rows of at least this many bytes are worth separate slot numbers.
 static constexpr int64_t kLongRow = 4096;
-/// The same limit for rows into which kernels insert. An insert is in place
-/// only if all results that share slots are inserts.
+/// The corresponding limit for rows into which kernels insert. An insert is in
+/// place only if all results that share slots are inserts.
 static constexpr int64_t kInsertedRow = 512;
 
 /// Key of the classes that share slot numbers: the number of results of each

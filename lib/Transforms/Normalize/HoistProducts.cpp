@@ -266,7 +266,8 @@ class HoistProductsPass
     // Inner loops come first, because a product may move out of several loops.
     SmallVector<LoopLikeOpInterface> loops;
     getOperation().walk([&](LoopLikeOpInterface loop) {
-      // A loop over the elements of a tensor is itself tensor code.
+      // A linalg op, which loops over the elements of tensors, is itself tensor
+      // code.
       if (!isa<linalg::LinalgOp>(loop.getOperation()))
         loops.push_back(loop);
     });

@@ -259,8 +259,8 @@ static std::optional<unsigned> getTestedArgument(const Cut &cut) {
 }
 
 /// Replaces each recursive call with the remaining code of the callee: the call
-/// of the head, and the tail. If a case has been cut, the code around a call is
-/// copied for each variant of the child, so this code and the tail form
+/// of the head, and the tail. If a case has been cut, copies the code around a
+/// call for each variant of the child. This code and the tail then form
 /// straight-line code.
 LogicalResult Refactorer::moveToRecursiveCallers() {
   InstanceProgram program(module);

@@ -22,8 +22,9 @@ using namespace mlir;
 using namespace mlir::batch;
 
 static LogicalResult verifyControl(Operation *op) {
-  // Ops of scf other than the four below must return scalars, because their
-  // result types cannot be converted.
+  // Ops of scf other than the four below must return scalars. The lowering to
+  // LLVM (populateSCFStructuralTypeConversions) converts the result types of
+  // these four only.
   bool returnsScalars = llvm::none_of(op->getResultTypes(), [](Type type) {
     return isa<TensorType>(type) || isa<rec::RecDialect>(type.getDialect());
   });

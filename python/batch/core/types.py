@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 PyTree: TypeAlias = Any  # JAX pytree of arrays
 DataType: TypeAlias = Any  # class of batch.adt, or list[...] of one
 
-# Types of fields. The attribute `name` of a scalar, or of a tensor's elements, is the name of a
-# dtype, or "int" or "float" for the types that JAX uses for Python numbers.
+# Types of fields. `name` is the name of the dtype of a scalar or of a tensor's elements. It is
+# "int" or "float" for the types that JAX uses for Python numbers.
 class Scalar(NamedTuple):
     name: str
 

@@ -378,7 +378,7 @@ def _start():
     programs = Programs()
     try:
         programs.words.bind({"E": programs.E}, threads=0)
-    except ValueError as error:  # the first error of this thread
+    except ValueError as error:  # first error of this thread, before memory is limited
         assert "at least 1 thread" in str(error), error
     programs.check()
     sys.unraisablehook = threading.excepthook = _keep

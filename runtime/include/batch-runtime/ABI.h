@@ -122,9 +122,9 @@ typedef struct BatchOperand {
 /// rowBytes belongs to the result's table, and n results of the kernel share
 /// that table. The compiler selects one of the two for each result of a
 /// kernel. If results[r] is null, the result is written into the row of the
-/// operand that the descriptor specifies (`inPlace`), and only a part of that
-/// row changes. Steps without a barrier between them may run concurrently; each
-/// has its own scratch memory.
+/// operand that the descriptor specifies (`inPlace`). In this case, only a part
+/// of that row changes. Steps without a barrier between them may run
+/// concurrently; each has its own scratch memory.
 typedef struct BatchStep {
   int64_t kernel;
   int64_t count;

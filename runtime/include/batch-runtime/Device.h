@@ -104,7 +104,8 @@ public:
   /// the device exists.
   virtual DeviceKernel load(const DeviceCode &code) = 0;
   /// Returns the number of blocks of this shape that the whole device can run
-  /// at the same time, or 0 if a block does not fit. Ignores `shape.blocks`.
+  /// at the same time. Returns 0 if a block does not fit. Ignores
+  /// `shape.blocks`.
   virtual int64_t residentBlocks(DeviceKernel kernel,
                                  const LaunchShape &shape) = 0;
   /// Returns the maximum number of blocks of this shape in a cluster, or 1 if

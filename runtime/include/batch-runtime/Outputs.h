@@ -63,8 +63,8 @@ public:
   void collect(const Session &session, int64_t instance);
   /// Like collect(), but only records the locations of the rows, without data.
   void find(const Session &session, int64_t instance);
-  /// Returns the locations of an output's rows that were found since clear().
-  /// They are valid until the session's next run.
+  /// Returns the locations that find() has recorded for an output since the
+  /// last call of clear(). They are valid until the session's next run.
   const std::vector<RowSource> &found(size_t output) const {
     return sources[output];
   }

@@ -23,16 +23,16 @@ namespace batchrt {
 /// of a plan (Plan.h). The results of a step are adjacent. Short rows are
 /// numbered in the order of the steps and used once. Long rows are reused as
 /// soon as all their readers have run. The tasks of a step are sorted by the
-/// last epoch that reads their rows, so the free rows of a step are always its
-/// first ones. Each step takes the shortest free range that is long enough. A
-/// plan never frees rows of the model's results, or rows that a later plan of
-/// the run may read. In transient tables, the rows that a later plan may read
-/// are held for the later plans, which determine when these rows are free.
-/// Plans that run concurrently share no rows.
+/// last epoch that reads their rows. The free rows of a step are therefore
+/// always its first ones. Each step takes the shortest free range that is long
+/// enough. A plan never frees rows of the model's results, or rows that a later
+/// plan of the run may read. In transient tables, the rows that a later plan
+/// may read are held for the later plans, which determine when these rows are
+/// free. Plans that run concurrently share no rows.
 ///
-/// A kernel may insert a slice into an operand. If the tasks of a step are the
-/// last and only readers of rows that this plan has written, they write their
-/// results into these rows, and the step takes no other rows.
+/// A kernel may insert a slice into an operand. The tasks of a step may be the
+/// last and only readers of rows that this plan has written. In this case, they
+/// write their results into these rows, and the step takes no other rows.
 class PlanRows {
 public:
   explicit PlanRows(const Descriptor &descriptor);

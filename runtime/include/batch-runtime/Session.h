@@ -66,8 +66,8 @@ struct LockstepOptions {
   int64_t patience = 1024; ///< maximum number of steps that a lane waits for
                            ///< its turn
   /// If at least this share of the lanes waits for a block, the block runs on
-  /// all lanes, and the results of the other lanes are dropped. If the value is
-  /// above 1, this never happens.
+  /// all lanes. The results of the other lanes are then dropped. If the value
+  /// is above 1, no block runs on all lanes in this way.
   double maskFrom = 2;
   /// Records the blocks that run. Unsupported on devices.
   bool recordPath = false;

@@ -18,8 +18,8 @@ namespace batchrt {
 /// Map from the tasks of one part to their slots in the tables of one group.
 /// The place of a task is its number minus the first number of the part. A run
 /// of one plan uses one page for all places. A run of several plans uses short
-/// pages in a hash table, so memory use depends on the pages in use and not on
-/// the largest place.
+/// pages in a hash table. Memory use therefore depends on the pages in use and
+/// not on the largest place.
 class SlotMap {
 public:
   /// Number of places in a page if there are several pages.

@@ -6,9 +6,8 @@
 \*===----------------------------------------------------------------------===*/
 /*
  * The part of CAPI.h for instances that arrive during a run, in unlimited
- * number. The caller puts instances into a stream, a free lane runs each
- * instance, and the caller takes their results in the order in which they
- * finish.
+ * number. The caller puts instances into a stream, and a free lane runs each
+ * instance. The caller takes their results in the order in which they finish.
  */
 #ifndef BATCH_RUNTIME_STREAMCAPI_H
 #define BATCH_RUNTIME_STREAMCAPI_H

@@ -27,8 +27,9 @@ namespace batchrt {
 /// enlarges the tables.
 class Tables {
 public:
-  /// The rows of a group are reused after their last read if a row has at least
-  /// `reusedRowBytes` bytes, summed over all tables of the group.
+  /// The rows of a group are reused after their last read if they are long. A
+  /// long row has at least `reusedRowBytes` bytes, summed over all tables of
+  /// the group.
   Tables(const Descriptor &descriptor, int64_t reusedRowBytes);
 
   /// Begins a run with tasks in `numParts` parts. No task has a row yet. Keeps

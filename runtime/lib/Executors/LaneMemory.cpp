@@ -34,8 +34,9 @@ LaneMemory::LaneMemory(const Lockstep &lockstep, bool onDevice)
         resultBytes, std::accumulate(kernel.resultBytes.begin(),
                                      kernel.resultBytes.end(), int64_t(0)));
   }
-  // There is a frame for the entry, one for each call, one for an instance that
-  // ends because it has too many calls, and one that is read ahead.
+  // There is a frame for the entry, one for each call, and one that is read
+  // ahead. One more frame is for an instance that ends because it has too many
+  // calls.
   const int64_t frames = info.frames ? lockstep.getOptions().stackDepth + 3 : 1;
   frameCells = info.blocks.size() * frames;
 }

@@ -14,8 +14,8 @@ namespace batchrt {
 
 /// Reads trees such as `(3 (2 It) (4 (2 's) (3 good)))` one after another.
 ///
-/// A bracket that contains a word becomes the variant of the ADT with one index
-/// field, or with two index fields, the first of which stores the label. A
+/// A bracket that contains a word becomes the variant of the ADT with one or
+/// two index fields. If there are two, the first one stores the label. A
 /// bracket that contains k brackets becomes the variant with k fields of the
 /// ADT, or else the variant with one list of the ADT. A variant with an
 /// additional index field stores the label there. A numeric label is stored as

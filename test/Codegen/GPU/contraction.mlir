@@ -80,8 +80,8 @@
 // TILES:         %[[WIDTH:.*]] = arith.shli %c1_i32, %[[SHIFT:.*]] : i32
 // TILES-NEXT:    %[[HEIGHT:.*]] = arith.shrui %c8_i32, %[[SHIFT]]
 
-// A block copies its remaining rows to its shared memory, behind the 1024 bytes that hold
-// the sums of eight tiles, and waits for all of these copies.
+// A block copies its remaining rows to its shared memory, behind the 1024
+// bytes that hold the sums of eight tiles. It waits for all of these copies.
 // TILES:         scf.for %[[QUAD:.*]] = %[[ROWSHARE]] to %[[QUADS]] step %[[ROWSHARES]]
 // TILES:           %[[NEXT:.*]] = arith.addi %[[THREAD]], %c256_i32
 // TILES-NEXT:      %[[IS:.*]] = arith.cmpi eq, %[[QUAD]], %[[ROWSHARE]]

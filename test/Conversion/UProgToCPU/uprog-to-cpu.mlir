@@ -44,8 +44,8 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-NEXT:    }
 // CHECK-NEXT:    return
 
-// Options specify the minimum number of rows per worker for division by rows, and the size of the
-// groups of rows that pass all stages, one group after the other. The last group may be smaller.
+// One option is the minimum number of rows per worker for division by rows. The other is the
+// size of the groups of rows, which pass all stages one by one. The last group may be smaller.
 // SPLIT-LABEL: func.func @main.execute
 // SPLIT:         case 3 {
 // SPLIT:           %[[SEVEN:.*]] = arith.constant 7 : i64

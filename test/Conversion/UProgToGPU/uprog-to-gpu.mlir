@@ -163,7 +163,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:          llvm.store %[[DONE1]], %[[PENDING]]
 // CHECK-NEXT:          scf.yield
 
-// The next step waits if the plan specifies so, in field 5.
+// The next step waits at a barrier if field 5 of this step is 1.
 // CHECK:             %[[FIELD:.*]] = llvm.getelementptr %[[STEP]][5]
 // CHECK-NEXT:        %[[WORD:.*]] = llvm.load %[[FIELD]]
 // CHECK-NEXT:        %[[WAITS:.*]] = arith.index_cast %[[WORD]] : i64 to index

@@ -101,8 +101,8 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// A value that a loop carries is non-uniform if the body yields a non-uniform value,
-// even if the value is non-uniform only after an iteration or two.
+// A value that a loop carries is non-uniform if the body yields a non-uniform value.
+// This holds even if the value is non-uniform only after an iteration or two.
 uprog.program @p(%n: index) level(device) {
   %last:2 = uprog.for %i = %n to %n iter(%a = %n, %b = %n) : index, index {
     // expected-note @+1 {{'uprog.for' depends on a value that may differ between units}}

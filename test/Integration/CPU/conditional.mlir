@@ -4,8 +4,8 @@
 // RUN: batch-run %t.mlir --params=random:0 --inputs=%S/Inputs/bits.jsonl --batch=4 --check-unbatched --json --outputs=%t.control | FileCheck %s --check-prefix=CONTROL
 // RUN: cmp %t.select %t.control
 
-// A conditional on a field can be a select in one kernel, which reads an i1 per task, or control
-// flow with a sub-batch for each branch. Both compute the same bits.
+// A conditional on a field is a select in a kernel with an i1 per task, or control flow with a
+// sub-batch for each branch. Both compute the same bits.
 
 // CHECK: "tasks": 9,
 // CHECK: "batches": 3,

@@ -2,9 +2,9 @@
 // RUN: batch-run %s --params=random:1 --inputs=%S/Inputs/sequences.jsonl --check-unbatched --json --threads=1 | FileCheck %s
 // RUN: batch-run %s --params=random:1 --inputs=%S/Inputs/sequences.jsonl --check-unbatched --json --threads=2 --share-tasks=1 --batch=3 | FileCheck %s --check-prefix=SMALL
 
-// A recurrent network over lists passes its state from word to word. Lists of 0 to 12 words take
-// one batch for the first state, one batch for the inputs of all words, and one batch per
-// position.
+// A recurrent network over lists passes its state from word to word. Lists of
+// 0 to 12 words take one batch for the first state and one batch for the
+// inputs of all words. They also take one batch per position.
 // CHECK: "tasks": 99,
 // CHECK: "batches": 14,
 // CHECK: "unbatched_equal": true

@@ -2,8 +2,8 @@
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/trees.txt --check-unbatched --json | FileCheck %s
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/trees.txt --check-unbatched --json --threads=2 --share-tasks=1 --batch=5 | FileCheck %s --check-prefix=SMALL
 
-// States are passed down a tree. There is one batch for the first state, one per level from the
-// roots on, and one for all leaves, whose results no other task reads.
+// States are passed down a tree. There is one batch for the first state, one per level
+// from the roots on, and one for all leaves. No other task reads the results of leaves.
 // CHECK: "tasks": 215,
 // CHECK: "batches": 16,
 // CHECK: "unbatched_equal": true

@@ -93,8 +93,8 @@ func.func @choice(%s: !batch.handle, %a: !batch.handle, %b: !batch.handle, %c: i
   return %y : !batch.handle
 }
 
-// Rows that branches of batch.concurrent read are kept before this op, for all branches. Each
-// branch keeps its own rows.
+// A batch.keep before batch.concurrent keeps the rows that any of its
+// branches reads. Each branch keeps its own rows.
 // CHECK-LABEL: func.func @branches
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[A:.*]]: !batch.handle, %[[AFTER:.*]]: !batch.handle
 // CHECK-NEXT:    batch.keep(%[[S]], %[[A]], %[[AFTER]] : !batch.handle, !batch.handle, !batch.handle)

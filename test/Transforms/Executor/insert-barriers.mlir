@@ -100,8 +100,8 @@ uprog.program @temporary(%i: index) level(device) {
 
 // -----
 
-// A barrier is needed before control flow reads a row that any branch has
-// written, and before a branch writes a row that was read earlier.
+// Control flow needs a barrier before it reads a row that any branch has
+// written. A branch needs one before it writes a row that was read earlier.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<i1> {
   %c = arith.constant dense<true> : tensor<i1>
   batch.yield %c : tensor<i1>

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --batch-outline-kernels | FileCheck %s
 
-// A ragged tensor is a list of rows. If control flow can compute the position of a row,
-// the row is an element of the list, and no kernel has to slice the tensor.
+// A ragged tensor is a list of rows. If control flow can compute the position of a
+// row, the row is an element of the list. No kernel then has to slice the tensor.
 // CHECK-LABEL: func.func @row
 // CHECK-SAME:    (%[[XS:.*]]: tensor<?x8xf32>, %[[I:.*]]: index)
 // CHECK-NEXT:    %[[X:.*]] = rec.element %[[XS]][%[[I]]] : tensor<?x8xf32> -> tensor<8xf32>

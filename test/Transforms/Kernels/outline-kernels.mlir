@@ -370,7 +370,7 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, f32) attributes {batch.ent
 !mat = tensor<4x4xf32>
 
 // If only a later kernel reads the results of code, the code belongs to that kernel,
-// even across control flow, unless each operation is a kernel.
+// even across control flow. This does not apply if each operation is a kernel.
 // CHECK-LABEL: batch.kernel @main_for(
 // CHECK:         linalg.matvec
 // CHECK:         linalg.matvec
@@ -409,8 +409,8 @@ func.func @main(%n: index, %c: i1, %x: !vec, %W: !mat {batch.shared = "W"},
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 
-// If control flow reads the result of code, or a mark moves the code to an earlier
-// phase, the kernel of the code precedes the control flow or the mark.
+// If control flow reads the result of code, the kernel of the code precedes the
+// control flow. If code precedes the mark of a later phase, so does its kernel.
 // CHECK-LABEL: func.func @main
 // CHECK:         batch.invoke
 // CHECK:         scf.if

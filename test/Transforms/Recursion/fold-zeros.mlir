@@ -52,7 +52,7 @@ func.func @stays(%M: tensor<4x4xf32>, %U: tensor<4x4xf32> {batch.shared = "U"},
 
 // -----
 
-// Zeros are followed through shape ops, sums, choices and reductions, and
+// Zeros are followed through shape ops, sums, selects and reductions, and
 // through products with other values only if infinity is excluded. A gate
 // whose only use is a product with zeros is removed with this product.
 

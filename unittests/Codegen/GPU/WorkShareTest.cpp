@@ -138,7 +138,8 @@ TEST(WorkShareTest, TilesCoverRowsAndColumns) {
 }
 
 // For all tiles and all shares of k, the items of a block cover each slice of
-// the block once, whether the items are slices or tiles.
+// the block once. This holds for items that are slices and for items that are
+// tiles.
 TEST(WorkShareTest, ItemsCoverWhatABlockComputes) {
   NumberMath m;
   constexpr int64_t kTiles = 32;

@@ -268,9 +268,9 @@ protected:
     printf("%s of %s: %.3f units\n", name.c_str(), Info<T>::name, worst);
   }
 
-  /// Returns point `n`. The points are numbers of all exponents and signs,
-  /// closely spaced numbers around zero and in the range of interest, and
-  /// numbers near points where approximations change from one polynomial to
+  /// Returns point `n`. The points are numbers of all exponents and signs, and
+  /// closely spaced numbers around zero and in the range of interest. Some
+  /// points are near numbers where approximations change from one polynomial to
   /// another.
   template <typename T>
   static T point(uint64_t n, double range) {
@@ -516,7 +516,7 @@ TEST_F(BoundsTest, AnglesNextToMultiplesOfHalfPi) {
   });
 }
 
-/// Large elements of a vector do not change the bits of their neighbors.
+/// Large elements of a vector do not change the results for their neighbors.
 TEST_F(BoundsTest, AnglesDoNotDependOnNeighbors) {
   forAllTypes([](auto type) {
     using T = decltype(type);

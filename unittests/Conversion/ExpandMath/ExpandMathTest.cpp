@@ -107,7 +107,8 @@ protected:
     Measurement(StringRef name, Reference reference)
         : name(name.str()), reference(reference), function(lookup<T>(name)) {}
 
-    /// Measures at point(i) for i in [0, count), rounded up to whole blocks.
+    /// Measures at point(i) for each i in [0, count). `count` is rounded up to
+    /// a multiple of kBlock.
     template <typename Point>
     void over(uint64_t count, Point point) {
       using Wide = typename Info<T>::Wide;

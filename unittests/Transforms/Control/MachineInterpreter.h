@@ -39,7 +39,8 @@ struct Traffic {
 };
 
 /// Runs one lane. Fails with an error if the lane reads a value that was never
-/// written, pops more than it has pushed, or leaves values on a stack.
+/// written. Also fails if the lane pops more than it has pushed, or leaves
+/// values on a stack.
 FailureOr<Values> runMachine(MachineOp machine, ArrayRef<Attribute> shared,
                              ArrayRef<Attribute> arguments, Traffic &traffic);
 

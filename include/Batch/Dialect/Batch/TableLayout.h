@@ -20,7 +20,7 @@ namespace mlir::batch {
 /// the indices: `d`, `d floordiv a`, `d mod b` or `(d floordiv a) mod b`. Each
 /// digit adds a multiple of itself to the address. The address of an element is
 /// therefore the address of the slot plus an offset that depends only on the
-/// indices, and one address is enough to identify a row.
+/// indices. One address is enough to identify a row.
 ///
 /// Without a map, rows are in row-major order. In any layout, the innermost
 /// dimension is padded to a multiple of 64 bytes.
@@ -38,9 +38,9 @@ public:
   /// as 1.
   TableLayout(ArrayRef<int64_t> row, int64_t elementBytes, AffineMap map = {});
 
-  /// Checks that no two elements have the same address, that the outermost
-  /// dimension begins with the most significant digit of the slot, and that
-  /// vectors of consecutive elements are not split.
+  /// Checks that no two elements have the same address. The outermost dimension
+  /// must begin with the most significant digit of the slot. Vectors of
+  /// consecutive elements must not be split.
   static LogicalResult verify(function_ref<InFlightDiagnostic()> emitError,
                               ArrayRef<int64_t> row, int64_t elementBytes,
                               AffineMap map);

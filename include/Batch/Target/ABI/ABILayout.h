@@ -148,9 +148,9 @@ inline constexpr int64_t kControlIndexError =
 /// Offset in bytes from the rows of a parameter to its first extent.
 inline constexpr int64_t kExtentOffset = -BATCH_ROWS_PREFIX;
 
-/// Control words of the blocks of a launch: the offset of the words of the
-/// first block, the size of the words of each block, and the offset of the
-/// 32-bit word `ended` in the words of a block. All three are in bytes.
+/// Control words of the blocks of a launch. All numbers are in bytes: the
+/// offset of the first block's words, the size of each block's words, and the
+/// offset of the 32-bit word `ended` in them.
 inline constexpr int64_t kControlOfBlocks =
     offsetof(BatchDeviceControl, ofBlocks);
 inline constexpr int64_t kBlockControlBytes = sizeof(BatchBlockControl);

@@ -138,7 +138,7 @@ public:
   void reserveRecords(Value queue, int64_t kernel, Value bytes);
 
   /// Functions that extract the length and the index of the first entry from a
-  /// list cell, and a function that creates a list cell from both.
+  /// list cell. makeList() creates a list cell from both.
   Value listLength(Value list);
   Value listBegin(Value list);
   Value makeList(Value length, Value begin);

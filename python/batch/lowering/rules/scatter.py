@@ -184,7 +184,7 @@ def _one(operand, rows, function):
 
 def _compared(rows, kind):
     """Compares the number of each row with those of all updates, and updates the row."""
-    # Rows of one element are scalars, so vector code runs along the updates.
+    # Represent rows of one element as scalars, so that code is vectorized over the updates.
     shape = rows.operand.shape[2:] if rows.operand.shape[2] > 1 else ()
     operands = rows.operand.reshape(rows.operand.shape[:2] + shape)
     updates = rows.updates.reshape(rows.updates.shape[:2] + shape)

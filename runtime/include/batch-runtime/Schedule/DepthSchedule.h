@@ -89,9 +89,9 @@ private:
 };
 
 /// The schedule of all parts. In every batch, the tasks of a part come before
-/// those of the next part, so the schedule equals that of all tasks in one
-/// queue. The schedule may also consist of several plans with the same number
-/// of parts each. The steps of different plans are independent.
+/// those of the next part. The schedule therefore equals that of all tasks in
+/// one queue. The schedule may also consist of several plans with the same
+/// number of parts each. The steps of different plans are independent.
 class DepthScheduler {
 public:
   /// Computes the schedule. `queues` specifies the phases of the kernels and

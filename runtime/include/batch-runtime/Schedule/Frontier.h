@@ -84,7 +84,7 @@ private:
   void findUrgencies();
   void findChains();
   /// Returns the position of the counter for `type` among the counters of a
-  /// task of type `through`, or a negative number if tasks never wait for
+  /// task of type `through`. The position is negative if tasks never wait for
   /// `type` through such a task.
   int32_t cycleCounter(int32_t through, int32_t type) const {
     return counterNumbers[through * counterColumns + std::min(type, 64)];
