@@ -13,7 +13,7 @@
 //   // The log density at a position, and its gradient.
 //   func.func private @log_density(%q: tensor<25xf64>, %X: …, %y: …)
 //       -> (f64, tensor<25xf64>) { … }
-//   // From @diagonal.… or @dense.… (Mass.mlir), like `!factor`.
+//   // These call @diagonal.… or @dense.… (Mass.mlir), which define `!factor`.
 //   func.func private @mass.velocity(%factor: !factor, %z: !vec) -> !vec { … }
 //   func.func private @mass.force(%factor: !factor, %gradient: !vec) -> !vec { … }
 //   func.func private @mass.observe(%squares: !factor, %a: !vec, %b: !vec)
@@ -274,11 +274,11 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
           !stack, !stack, !stack
   }
 
-  // Runs one transition. Returns the next position with its log density and
-  // gradient; the mean acceptance probability, the leapfrog steps, the
-  // doublings, whether the trajectory diverged, and the energy of the point
-  // that was taken; and the stacks, whose contents have no meaning between
-  // transitions.
+  // Runs one transition. Returns the next position, its log density and its
+  // gradient; the mean acceptance probability, and the numbers of leapfrog
+  // steps and doublings; whether the trajectory diverged; and the energy of
+  // the point that was taken. Also returns the stacks, whose contents have no
+  // meaning between transitions.
   func.func private @multinomial.transition(
       %q: !vec, %logp: f64, %gradient: !vec, %epsilon: f64, %factor: !factor,
       %max_depth: i32, %is_slice: i1, %firsts: !stack, %lasts: !stack, %sums: !stack,

@@ -373,12 +373,12 @@ def test_tuples_with_an_annotation():
 
 
 def test_tuples_without_an_annotation():
-    with raises(TypeError, "annotate the argument, `def f("):
+    with raises(TypeError, "annotate the argument as in `def f("):
         batch.vmap(lambda r: height(r))(TUPLES)
 
 
 def test_tuples_without_an_annotation_in_batch_map():
-    with raises(TypeError, "annotate the argument, `def f("):
+    with raises(TypeError, "annotate the argument as in `def f("):
         batch.map(lambda r: height(r), TUPLES)
 
 

@@ -189,7 +189,7 @@ static float element(uint32_t bits, int64_t elementBits, int64_t index) {
 }
 
 // The layout of the fragments of mma.m16n8kK (PTX ISA, "Matrix Fragments for
-// mma.m16n8k8" and following). With E elements in a register of 32 bits, group
+// mma.m16n8k8" and following). With E elements in a 32-bit register, group
 // g = lane / 4 and t = lane % 4:
 //   a  register r, element e: row g + 8*(r%2), column E*t + e + 4*E*(r/2)
 //   b  register r, element e: row E*t + e + 4*E*r, column g

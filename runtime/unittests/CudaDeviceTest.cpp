@@ -134,7 +134,7 @@ TEST_F(Cuda, NoDevice) {
 
 TEST_F(Cuda, DriverDoesNotStart) {
   cuda.results["cuInit"] = CUDA_ERROR_STUB_LIBRARY;
-  EXPECT_MESSAGE("is the stub of the CUDA toolkit", openCudaDevice());
+  EXPECT_MESSAGE("is the driver's stub library from the CUDA toolkit", openCudaDevice());
   cuda.results["cuInit"] = CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
   EXPECT_MESSAGE("the NVIDIA driver does not work (CUDA error 803",
                  openCudaDevice());

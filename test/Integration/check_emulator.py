@@ -33,9 +33,9 @@ EXCHANGES = {"treernn": 0, "treernn_w": 0, "treefc": 0, "treelstm_nary": 0,
              "treelstm_nary_tai": 0, "treegru_nary": 1}
 
 # For each model: the size, then pairs (bytes of shared memory for weights, number of blocks). At
-# size 20, columns do not fill a tile. At size 13, columns and sums do not fill a vector. In the
-# pairs, no weights are resident, some columns of some matrices are resident, or all weights are
-# resident. In the last case, a block has more columns than expected.
+# size 20, columns do not fill a tile. At size 13, columns and sums do not fill a vector. The shared
+# memory of a block has space for none, some or all of the weights that the compiler expects the
+# block to read. A single block reads more columns than the compiler expects.
 PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
           "mvrnn": (13, (0, 8), (500, 1)), "dagrnn": (16, (0, 8), (512, 1))}
 

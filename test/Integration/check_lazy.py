@@ -499,7 +499,8 @@ def check_steps():
 
 
 def check_errors():
-    """Checks errors of targets without waits, and of recursion that is too deep."""
+    """Checks the errors for a target that does not support waits, for an index out of range, and
+    for recursion that is too deep."""
     fails("GPU", "waiting for a tensor is not supported on GPUs",
           "batch-compile", os.path.join(scratch, "walk.mlir"), "--strategy=lazy",
           "--device=emulator", "-o", os.path.join(scratch, "gpu.so"))

@@ -152,7 +152,7 @@ def check_partial(program):
 
 def check_learning(name, program, inputs):
     """Checks that --learn-policy reports the actual number of batches for the training inputs in
-    mini-batches of 32, 16 and 8. No policy may change a bit of the results."""
+    mini-batches of 32, 16 and 8. No policy may change any bit of the results."""
     table, out = path("table"), path("outputs")
     arguments = [program, "--params=random:1", "--inputs=" + inputs, "--limit=32"]
     done = subprocess.run([batchtest.tool("batch-run"), *arguments,

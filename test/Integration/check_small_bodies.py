@@ -198,8 +198,8 @@ def real(low, high):
     return batchtest.narrow(generator.uniform(low, high))
 
 
-# Whether a run of a single instance has tasks, and whether a run of many instances has tasks, for
-# numbers of 64 bits. Only instances that run one by one have tasks. Instances run one by one if
+# Truth values for 64-bit numbers: whether a run of a single instance has tasks, and whether a run
+# of many instances has tasks. Only instances that run one by one have tasks. Instances do so if
 # they fill less than a quarter of a vector, or if a vector has fewer than four elements.
 WIDTH = int(batchtest.vector_options().split()[0].partition("=")[2]) // 64
 HAVE_TASKS = (WIDTH // 4 != 1, WIDTH < 4)

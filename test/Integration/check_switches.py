@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_switches.py: compares counts with each switch of --autobatch, and checks that no switch
-changes a bit.
+changes any bit of the results.
 
 With each switch, the outputs of a model have the bytes of the default, and batched equals
 unbatched. Without forks, an instance has one fiber. With phases or with ghosts, the parser runs

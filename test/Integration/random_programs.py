@@ -12,8 +12,8 @@ products with parameters, elementwise code, conditionals on scalar fields, maps 
 lists, and lists that grow. Forests have single leaves, empty lists, lists of up to 64 elements,
 shared nodes and rests of lists, and chains of up to 10,000 nodes. With --waits, conditionals,
 loops and the choice of a child also depend on computed tensors (strategy `lazy`). Then, neither
-the number of threads nor calls that wait at the same time may change a bit. The seed determines
-everything: --first=K --programs=1 runs only program K, and --keep keeps its files.
+the number of threads nor calls that wait at the same time may change any bit. The seed
+determines everything: --first=K --programs=1 runs only program K, and --keep keeps its files.
 """
 
 import argparse

@@ -332,7 +332,7 @@ class Block:
     def __init__(self, name, group, first, number):
         self.name, self.number = name, number
         self.channels = CHANNELS[group]
-        # Whether the block halves the width and height of the map
+        # True if the block halves the width and height of the map
         self.narrows = bool(group) and first
         self.before = CHANNELS[group - 1] if self.narrows else self.channels
         self.kind = "%dto%d" % (self.before, self.channels) if self.narrows else str(

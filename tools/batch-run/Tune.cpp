@@ -9,8 +9,8 @@
 // runs this model and the model without the value on the given inputs. For each
 // kernel, selects the value for which its steps take the shortest time,
 // relative to the same steps without the value. Makes choices one after
-// another, and keeps the best values of earlier choices. No choice changes a
-// bit of the results.
+// another, and keeps the best values of earlier choices. No choice changes
+// any bit of the results.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,8 +6,8 @@ installed, also runs the network in PyTorch, with one call per node.
 Prints the number of nodes, the number that sharing saves, and the CPU seconds for all files: of the
 walk over the objects of `ast`, which finds equal subtrees, and of the network. Times are medians
 over rounds in which the variants take turns. A first round does not count. PyTorch runs once, on
-some of the files. Parsing and compilation are separate. The exit code is 1 if sharing changes a bit
-of a result, or if a result differs from PyTorch's by more than rounding.
+some of the files. Parsing and compilation are separate. The exit code is 1 if sharing changes any
+bit of a result, or if a result differs from PyTorch's by more than rounding.
 """
 
 import argparse

@@ -59,7 +59,7 @@ public:
 
   /// Sets the thread, the warp and the lane for the code that is emitted next.
   void begin(Value thread, Value warp, Value lane);
-  /// Computes the addresses of those of `rows` that are copied first. The stage
+  /// Computes the addresses of the rows in `rows` that are copied first. The stage
   /// has `quads` quads of rows. The plan specifies the addresses, so this code
   /// may run before other steps have written the rows.
   void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads);

@@ -31,8 +31,9 @@ static LogicalResult checkRun(RunOp run, gpu::GPUModuleOp device) {
   if (run.getLevel() && *run.getLevel() != Level::Block)
     return run.emitError("level(")
            << stringifyLevel(*run.getLevel())
-           << ") is not supported in a persistent kernel, where only a single "
-              "block can run all tasks of a step; use level(block)";
+           << ") is not supported in a persistent kernel, because a block is "
+              "the only unit that can run all tasks of a step by itself; use "
+              "level(block)";
   CodeAttr code = getCode(run);
   if (!code)
     return run.emitError("operator @")

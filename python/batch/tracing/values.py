@@ -81,8 +81,9 @@ class ListValue:
 
     def __iter__(self) -> NoReturn:
         self._refuse("cannot be iterated over during tracing", "instead of a loop, use "
-                     "list.map(f) to apply f to each element, list.sum(f), or "
-                     "list.fold(f, init) to carry a value from each element to the next")
+                     "list.map(f) to apply f to each element, list.sum(f) to add up the "
+                     "results of f, or list.fold(f, init) to carry a value from each "
+                     "element to the next")
 
     def __len__(self) -> NoReturn:
         self._refuse("has an unknown length during tracing", "instead of len(list), use "

@@ -84,7 +84,7 @@ def argument_aval(leaf):
                             f"{type(leaf).__name__}; pass {remedy}") from None
         if isinstance(leaf, str):
             raise TypeError(f"expected an array as an argument, got the string {leaf!r}; if it is "
-                            "the name of a variant in a tuple, annotate the argument, "
+                            "the name of a variant in a tuple, annotate the argument as in "
                             "`def f(tree: Tree)`, or pass batch.forest(Tree, values)") from None
         raise TypeError(f"argument {leaf!r} of type {type(leaf)} is not a valid JAX type; pass a "
                         "NumPy or JAX array") from None

@@ -68,8 +68,11 @@ void CudaDriver::fail(CUresult result, const std::string &doing) const {
           "does not hide it, or ",
           otherDevices);
   case CUDA_ERROR_STUB_LIBRARY:
-    raise("'", path, "' is the stub of the CUDA toolkit, not a driver (", error,
-          "); remove its directory from LD_LIBRARY_PATH, or ", otherDevices);
+    raise(
+        "'", path,
+        "' is the driver's stub library from the CUDA toolkit, not a driver (",
+        error, "); remove its directory from LD_LIBRARY_PATH, or ",
+        otherDevices);
   case CUDA_ERROR_SYSTEM_NOT_READY:
   case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
   case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:

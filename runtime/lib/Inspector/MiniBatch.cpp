@@ -257,7 +257,8 @@ void MiniBatch::checkIndices(const std::vector<int64_t> &instances) {
   if (!object.entry().unbatched)
     raise(describeIndex(error));
   // Run the unbatched code, which finds the first failed check of an instance.
-  // Units cannot find this check, and lanes may compute unused results.
+  // Units report the check that fails first in time, and lanes may also fail a
+  // check for a result that is not used.
   for (int64_t instance : instances)
     runUnbatched(instance);
   context().failures.clear();

@@ -59,7 +59,7 @@ uprog.operator @argmax.rows(%n: index, %x: tensor<?x100xf32> {uprog.operand = #u
 #rnk = affine_map<(r, n, k) -> (r, n, k)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// Words of 64 bits are exchanged in halves. Two lanes compute each of 48 elements, so a
+// 64-bit words are exchanged in halves. Two lanes compute each of 48 elements, so a
 // tile has 16 columns.
 // CHECK-LABEL: func.func private @sums.rows.stage0
 // CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %c2_i32

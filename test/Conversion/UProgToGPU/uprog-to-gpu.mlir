@@ -83,8 +83,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // BLOCK-NOT:    @device_barrier
 
 // A group of blocks runs one plan after the other. Its blocks are the units
-// that share a step. The first thread of each block stores its progress in
-// words of the block.
+// that share a step. The first thread of each block stores the block's progress
+// in the block's control words.
 // CHECK-LABEL: gpu.func @main_execute(
 // CHECK-SAME:      %[[PLANS:.*]]: !llvm.ptr<1>, %[[NUM_PLANS:.*]]: i64, %[[PACKINGS:.*]]: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64, %[[WATCHDOG:.*]]: i64) kernel
 // NVIDIA-SAME:     known_block_size = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32
