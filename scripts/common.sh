@@ -24,7 +24,7 @@ install_packages() {
     return
   fi
   command -v apt-get >/dev/null ||
-    die "these packages are missing, and there is no apt-get to install them:" \
+    die "apt-get is missing; install these packages by other means:" \
         "${missing[*]}"
   local sudo=()
   if [ "$(id -u)" != 0 ]; then
@@ -39,7 +39,7 @@ install_packages() {
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" ||
     die "apt-get could not install ${missing[*]}. LLVM 22 is in Debian 12's" \
-        "security archive and in Debian 13 and later."
+        "security archive and in Debian 13 and later"
 }
 
 # choose_packages [--help] [wheel] [deb]: sets wheel and deb to 1 or 0. Without arguments, both are

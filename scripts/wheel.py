@@ -103,13 +103,13 @@ def wrong(wheel):
         wanted |= {compiler, "batch/py.typed", "batch/_native.pyi"}
         extension = {n for n in names if re.fullmatch(r"batch/_native[^/]*\.so", n)}
         for missing in sorted(wanted - names):
-            yield "there is no " + missing
+            yield missing + " is missing"
         if len(extension) != 1:
             yield "there are %d extensions" % len(extension)
         info = "batch_compiler-%s.dist-info/" % version()
         licenses = {info + "licenses/" + n for n in [*sources(), "LICENSE"]}
         for missing in sorted(licenses - names):
-            yield "there is no " + missing
+            yield missing + " is missing"
         for other in sorted(names - wanted - extension - licenses):
             if not other.startswith(info):
                 yield "there is %s, too" % other

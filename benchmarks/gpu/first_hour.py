@@ -418,7 +418,7 @@ def needs(hour, part, name):
     """Returns whether a tool is on the PATH. main() has added the CUDA folders to the PATH."""
     if shutil.which(name):
         return True
-    print("%s: there is no %s" % (part, name))
+    print("%s: %s is missing" % (part, name))
     hour.record["parts"][part]["missing"] = name
     return False
 
@@ -559,7 +559,7 @@ def table(hour):
         states = collections.Counter(facts["state"] for facts in found["jobs"])
         lines.append("%-10s %s; %.0f s" % (part, ", ".join(
             "%d %s" % (states[state], state) for state in sorted(states)) or
-            "there is no " + found.get("missing", "job"), found.get("seconds", 0)))
+            found.get("missing", "a job") + " is missing", found.get("seconds", 0)))
         lines += ROWS.get(part, lambda found, hour: [])(found["jobs"], hour)
     for part in PARTS:
         if part in hour.options.parts and part not in hour.record["parts"]:

@@ -185,8 +185,8 @@ std::optional<Obstacle> InstanceObstacles::check(Operation *op) {
   if (auto match = dyn_cast<rec::MatchOp>(op)) {
     if (isInputNode(match.getValue()))
       return std::nullopt;
-    return Obstacle{op->getLoc(), "strategy 'replicate' can only match values "
-                                  "of the input"};
+    return Obstacle{op->getLoc(), "strategy 'replicate' supports 'rec.match' "
+                                  "only on values of the input"};
   }
   // True if the op constructs a value for each node of the input.
   bool isOfNode = isa<rec::ConstructOp>(op) &&

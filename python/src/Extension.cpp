@@ -81,10 +81,11 @@ public:
     if (levels.size() == 0)
       return result;
     if (static_cast<int32_t>(levels.size()) != field.lists)
-      throw nb::value_error(
-          (name + ": expected offsets for " + std::to_string(field.lists) +
-           " levels of lists, got " + std::to_string(levels.size()))
-              .c_str());
+      throw nb::value_error((name + ": expected offsets for " +
+                             std::to_string(field.lists) +
+                             (field.lists == 1 ? " level" : " levels") +
+                             " of lists, got " + std::to_string(levels.size()))
+                                .c_str());
     std::vector<const int64_t *> &list = places.emplace_back();
     for (nb::handle level : levels) {
       offsets.push_back(as<Numbers>(level, "int64 offsets for " + name));
@@ -247,10 +248,11 @@ std::optional<std::string> Session::run(int64_t instances,
   const auto &of = nb::cast<const Model &>(model);
   const int64_t wanted = batchModelCount(of.handle.get(), BATCH_ARGUMENT);
   if (static_cast<int64_t>(arguments.size()) != wanted)
-    throw nb::value_error(("expected " + std::to_string(wanted) +
-                           " arguments, got " +
-                           std::to_string(arguments.size()))
-                              .c_str());
+    throw nb::value_error(
+        ("expected " + std::to_string(wanted) +
+         (wanted == 1 ? " argument, got " : " arguments, got ") +
+         std::to_string(arguments.size()))
+            .c_str());
   std::vector<BatchValues> list;
   for (int64_t a = 0; a < wanted; ++a) {
     BatchField field;

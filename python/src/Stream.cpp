@@ -42,10 +42,11 @@ public:
     const auto &model = nb::cast<const Model &>(of().model);
     const int64_t wanted = batchModelCount(model.handle.get(), BATCH_ARGUMENT);
     if (static_cast<int64_t>(arguments.size()) != wanted)
-      throw nb::value_error(("expected " + std::to_string(wanted) +
-                             " arguments, got " +
-                             std::to_string(arguments.size()))
-                                .c_str());
+      throw nb::value_error(
+          ("expected " + std::to_string(wanted) +
+           (wanted == 1 ? " argument, got " : " arguments, got ") +
+           std::to_string(arguments.size()))
+              .c_str());
     ArrayList arrays;
     std::vector<BatchValues> values;
     for (int64_t a = 0; a < wanted; ++a) {

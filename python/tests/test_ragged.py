@@ -50,7 +50,7 @@ def test_lists_of_equal_length(parse, rng):
     pytest.param(ValueError, "'tokens': expected 4 offsets for 3 lists, got 2",
                  lambda parse: parse.run(3, [(numpy.array([1]), [numpy.array([0, 1])])]),
                  id="too_few_offsets"),
-    pytest.param(ValueError, "'tokens': expected offsets for 1 levels of lists, got 2",
+    pytest.param(ValueError, "'tokens': expected offsets for 1 level of lists, got 2",
                  lambda parse: parse.run(1, [(numpy.array([1]), [numpy.array([0, 1])] * 2)]),
                  id="too_many_levels_of_offsets"),
     pytest.param(batch.Error, "index 200 is out of range", lambda parse: parse([[200]]),

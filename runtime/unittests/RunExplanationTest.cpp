@@ -26,7 +26,7 @@ const RunExplanation::Block &find(const RunExplanation &explanation,
   for (const RunExplanation::Block &block : explanation.blocks())
     if (block.number == number)
       return block;
-  throw Error("there is no such block");
+  throw Error("unknown block " + std::to_string(number));
 }
 
 /// Returns a step that takes a microsecond: a step of a kernel, or a barrier if

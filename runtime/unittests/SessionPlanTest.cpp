@@ -190,8 +190,8 @@ static std::string findSharedRows(const Session &session) {
 // Each group of thread blocks has its own plan, and one launch runs all plans.
 TEST(Session, PlansOfGroups) {
 #ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer keeps memory of every fiber that there was, "
-                  "and here these are hundreds of thousands";
+  GTEST_SKIP() << "ThreadSanitizer keeps the memory of all past fibers; this "
+                  "test creates hundreds of thousands";
 #endif
   for (std::string kind : {"device", "cluster", "block"}) {
     void *library = dlopen(fake(kind.c_str()).c_str(), RTLD_NOW);

@@ -71,8 +71,8 @@ def options_of(pipeline):
 
 
 def check(pipeline, model, first):
-    """Returns whether the second run, without options, leaves the output of the first
-    one unchanged."""
+    """Checks that the second run, without options, leaves the output of the first one
+    unchanged."""
     what = "%s --%s=%s" % (model, pipeline, first)
     once, again = path("once.mlir"), path("again.mlir")
     source = batchtest.model(model)

@@ -169,8 +169,8 @@ def fails(what, text, *command):
 
 
 def check_counts():
-    """Checks counts: one launch, a barrier for each node whose children were shared with
-    other units, a kernel for each node, and copies of results only."""
+    """Checks counts: one launch, a task for each inner node, at most one barrier for each task and
+    one before them, and no copied bytes."""
     program = compiled("rae", "device", None, "--size=H=64")
     full = {"nodes": [["leaf", 1]] * 8 + [["node", {"ref": 2 * i}, {"ref": 2 * i + 1}]
                                           for i in range(7)], "root": 14}

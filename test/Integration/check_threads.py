@@ -69,7 +69,7 @@ def check_posterior(model):
     try:
         posteriors.write_inputs(model, scratch, 24, dimensions=3, rows=20)
     except OSError:
-        print("left out: there is no data of " + model)
+        print("skipped: the data of %s is missing" % model)
         return
     path = os.path.join(scratch, model)
     starts = path + "_starts.safetensors"

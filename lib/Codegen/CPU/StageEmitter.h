@@ -85,7 +85,8 @@ private:
   /// Computes the inner dimensions in which matrices differ, and values that
   /// depend on them.
   void planGroups(const Stage &stage);
-  /// Returns the indices of a row of the current matrix.
+  /// Returns the indices of row `row` of the stage. In `groupDims`, these are
+  /// the indices of the current matrix.
   Indices positionOf(Value row);
   /// Returns the number of the current matrix among the matrices of
   /// `reduction`.

@@ -163,7 +163,7 @@ static Value powerBySquares(Integers &code, Value base, Value exponent) {
 }
 
 /// Negative powers of 1 and -1 are 1 or -1. Negative powers of other numbers
-/// are 0. This includes the negative powers of 0, which are undefined.
+/// are 0. Negative powers of 0 are undefined, and are 0 here.
 Value expansion::buildIpowi(OpBuilder &builder, Location loc, Value base,
                             Value exponent) {
   using Predicate = arith::CmpIPredicate;

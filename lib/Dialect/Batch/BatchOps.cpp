@@ -429,8 +429,9 @@ static LogicalResult verifyRead(Operation *op, Type type, size_t indices,
       (!row.hasStaticShape() && !(vectors && isDynamicVector(row))))
     return op->emitOpError("has a row of unsupported type ") << row;
   if (static_cast<int64_t>(indices) != row.getRank())
-    return op->emitOpError("requires an index for each of the ")
-           << row.getRank() << " dimensions of the row, got " << indices;
+    return op->emitOpError(
+               "requires one index per dimension of the row; expected ")
+           << row.getRank() << ", got " << indices;
   return success();
 }
 

@@ -314,8 +314,8 @@ void Outliner::classify(Block *block) {
 
 /// Adjusts roles by cost. A level of input or output ops is not worth a kernel
 /// if it has no reduction. Its input ops are recomputed where they are used,
-/// and its output ops are computed together with the cell. A value that control
-/// flow reads cannot be copied, so it gets a kernel.
+/// and its output ops are computed together with the cell. An op that control
+/// flow reads is computed once, by the cell or by a kernel for all instances.
 void Outliner::adjustRoles(Block *block) {
   DenseSet<unsigned> inputLevels, outputLevels;
   hasCell = false;

@@ -1,4 +1,4 @@
-"""Bound arrays (batch.bind): parameters that may change and that are packed once."""
+"""Bound arrays (batch.bind): parameters that calls pack again only after an update."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Bound:
 
 
 def bind(array: ArrayLike) -> Bound:
-    """Binds an array that may change, so that it is packed only once.
+    """Binds an array that may change, so that calls pack it again only after an update.
 
     Bound arrays can be arguments with in_axes=None. Functions can also close over them: inside
     a function, `jnp.asarray(bound)` returns the array.

@@ -168,14 +168,14 @@ class NodeArrays:
                         columns[-1].append(self._none(kind))
                         continue
                     raise TypeError(
-                        f"{what} is missing; expected a row for each of {count} nodes")
+                        f"{what} is missing; expected one row per node, {count} in total")
                 lists = 0
                 while isinstance(kind, List):
                     kind, lists = kind.element, lists + 1
                 value = given.pop(key)
                 if not lists and (numpy.ndim(value) == 0 or len(value) != count):
-                    raise ValueError(f"{what}: expected a row for each of {count} nodes, got an "
-                                     f"array of shape {list(numpy.shape(value))}")
+                    raise ValueError(f"{what}: expected one row per node, {count} in total, got "
+                                     f"an array of shape {list(numpy.shape(value))}")
                 array, levels = _flat(what, lists, value, count)
                 if not is_array(array):
                     self.from_lists.add((len(columns) - 1, len(columns[-1])))

@@ -37,7 +37,7 @@ def _defined(node):
 class _Lift(ast.NodeTransformer):
     """Replaces a call with an input if the call uses no computed value and returns an array.
 
-    Calls of the function that the example shows remain.
+    Keeps calls of the function that the example demonstrates.
     """
 
     def __init__(self, shown, names):

@@ -300,9 +300,9 @@ public:
   /// and collected, or unbatched.
   const char *tensor(const Type &type, int64_t cell) const;
   const BatchContext &context() const;
-  /// Returns the plan of the tasks scheduled last, or null if control flow runs
-  /// in lockstep. If control flow waits for tensors, there are several plans
-  /// and this call is an error.
+  /// Returns the plan of the tasks scheduled last, or null if the object does
+  /// not run plans of tasks. If control flow waits for tensors, there are
+  /// several plans and this call is an error.
   const Plan *plan() const;
   const Forest &forest() const;
   const Descriptor &descriptor() const { return object.descriptor(); }

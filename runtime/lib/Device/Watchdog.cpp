@@ -195,8 +195,10 @@ static std::string describeStandstill(const Sight &sight) {
       return isBusy(block) && block.arrivals < barriers;
     };
   } else if (barriers > 0) {
-    text = concat("all ", sight.size(), " blocks have arrived at ",
-                  countBarriers(barriers), ": ");
+    text =
+        concat(sight.size() == 1 ? "the only block has"
+                                 : concat("all ", sight.size(), " blocks have"),
+               " arrived at ", countBarriers(barriers), ": ");
   }
   return concat(": ", text, sight.listPlaces(matters));
 }

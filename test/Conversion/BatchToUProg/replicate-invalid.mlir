@@ -117,7 +117,7 @@ func.func @main(%t: !rec.adt<@Tree>) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
   %u = func.call @walk(%t) : (!rec.adt<@Tree>) -> !rec.adt<@Tree>
   %zero = arith.constant 0 : index
-  // expected-error @+2 {{strategy 'replicate' can only match values of the input}}
+  // expected-error @+2 {{strategy 'replicate' supports 'rec.match' only on values of the input}}
   // expected-note @+1 {{legal strategies}}
   %n = rec.match %u : !rec.adt<@Tree> -> index {
   case @leaf(%word: index) {

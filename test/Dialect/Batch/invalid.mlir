@@ -334,7 +334,7 @@ func.func @f() {
 
 // A read of an element must have an index for each dimension of the row.
 func.func @f(%h: !batch.handle, %i: index) {
-  // expected-error @+1 {{'batch.extract' op requires an index for each of the 2 dimensions of the row, got 1}}
+  // expected-error @+1 {{'batch.extract' op requires one index per dimension of the row; expected 2, got 1}}
   %e = batch.extract %h[%i] : tensor<4x4xf32>
   return
 }
@@ -342,7 +342,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 // -----
 
 func.func @f(%h: !batch.handle, %i: index) {
-  // expected-error @+1 {{'batch.extract' op requires an index for each of the 0 dimensions of the row, got 1}}
+  // expected-error @+1 {{'batch.extract' op requires one index per dimension of the row; expected 0, got 1}}
   %e = batch.extract %h[%i] : tensor<f32>
   return
 }
@@ -655,7 +655,7 @@ func.func private @f() attributes {batch.copied_bytes = 64 : i64}
 
 // A wait for an element must have an index for each dimension of the row.
 func.func @f(%h: !batch.handle, %i: index) {
-  // expected-error @+1 {{'batch.await' op requires an index for each of the 2 dimensions of the row, got 1}}
+  // expected-error @+1 {{'batch.await' op requires one index per dimension of the row; expected 2, got 1}}
   %e = batch.await %h[%i] number(0) : tensor<4x4xf32>
   return
 }

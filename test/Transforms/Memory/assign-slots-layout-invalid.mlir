@@ -17,7 +17,7 @@
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(1, 0, 2) fuse(0, 1)'" 2>&1 | FileCheck %s --check-prefix=FUSED
 // FUSED: table 'output_0': slots must come first in a fused dimension, because their number is only known at run time
 
-// Impossible layouts of a table (test/Dialect/Batch/invalid.mlir has all of them):
+// Impossible layouts of a table. test/Dialect/Batch/invalid.mlir tests all of them.
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(0, 2, 1)'" 2>&1 | FileCheck %s --check-prefix=LAST
 // LAST: table 'output_0': has a layout that vectors cannot read; the innermost dimension must hold a multiple of 64 bytes of consecutive elements of a row

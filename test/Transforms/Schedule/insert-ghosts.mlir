@@ -174,7 +174,7 @@ func.func @main(%c: i1, %x: !vec, %h: !vec, %n: index) -> (!vec, !vec, !vec, !ve
   %u = batch.invoke @c(%v, %w) depth(%d2) : (!vec, !vec) -> !vec
 
   // A later phase begins when all branches have run, so its depths do not count tasks of branches.
-  // A loop has no constant number of tasks.
+  // The number of tasks in this loop is not constant, so it has no ghosts.
   %p, %q = scf.if %c -> (!vec, !vec) {
     %d = batch.depth(%x) : !vec
     %a = batch.invoke @a(%x) depth(%d) : (!vec) -> !vec

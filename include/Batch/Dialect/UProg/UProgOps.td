@@ -620,7 +620,7 @@ def UProg_BranchOp : UProg_ControlOp<"branch", [
 def UProg_RefOp : UProg_Op<"ref", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "Runs a reference uTask: a uProgram, maybe the enclosing one";
+  let summary = "Runs a program, which can be the enclosing one";
   let description = [{
     The unit runs the program to its end, then continues. The level of this
     program is at most the level of the enclosing program. If the level were
