@@ -39,7 +39,7 @@ def difference(found, wanted):
 def compare(found, wanted, decisions, margins=None):
     """Compares lists of {name: array}, one per instance. Returns the largest difference
     among instances with equal decisions, and the number of instances with different decisions.
-    Raises an error if decisions with large margins differ."""
+    Raises an error if names differ, or if decisions differ with large or unknown margins."""
     error, close = 0.0, 0
     for i, (mine, ours) in enumerate(zip(found, wanted)):
         if set(mine) != set(ours):

@@ -155,7 +155,8 @@ def draw_gpu(record, output):
     results = record["results"]
     batches = sorted({r["batch"] for r in results})
     forms = list(dict.fromkeys(form for r in results for form in r["peers"]))
-    # Groups results by the rank of their size among the model's sizes. A panel shows one rank.
+    # Groups results by the rank of their size among the sizes of their model. Each panel shows one
+    # rank.
     ranks = {}
     for r in results:
         sizes = sorted({q["size"] for q in results if q["model"] == r["model"]})

@@ -86,7 +86,7 @@ class Other:
 
 
 class Point:
-    """Inputs and settings of one line of the table."""
+    """Inputs and settings of one line of a benchmark's table."""
 
     def __init__(self, files, batch, threads, runs):
         self.inputs, self.params, self.outputs = files
@@ -108,7 +108,7 @@ def take_turns(forms, point, rounds, seconds):
     start = time.perf_counter()
     for _ in range(rounds):
         for form in forms:
-            # A slow form runs fewer rounds.
+            # A form that has used its share of the time skips the remaining rounds.
             if spent.get(form.name, 0) > seconds / len(forms):
                 continue
             began = time.perf_counter()

@@ -3,13 +3,13 @@
 set(BATCH_TABLEGEN_INCLUDES "${PROJECT_SOURCE_DIR}/include" ${MLIR_INCLUDE_DIRS}
     ${LLVM_INCLUDE_DIRS})
 
-# mlir_tablegen with the include folders of this project. This is a macro because
+# Calls mlir_tablegen with the include folders of this project. This is a macro because
 # mlir_tablegen sets variables of its caller.
 macro(batch_tablegen)
   mlir_tablegen(${ARGV} EXTRA_INCLUDES ${BATCH_TABLEGEN_INCLUDES})
 endmacro()
 
-# Sets the options of all code that uses MLIR: libraries and tools.
+# Sets the compiler options of a library or tool that uses MLIR.
 function(batch_compiler_options target)
   target_compile_options(${target} PRIVATE
     $<$<NOT:$<CONFIG:Debug>>:${BATCH_COMPILER_OPTIMIZATION}>)

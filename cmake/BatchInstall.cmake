@@ -6,7 +6,8 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-# Returns all libraries of the project reachable from BATCH_LIBRARIES, in a fixed order.
+# Returns the libraries of the project that are reachable from BATCH_LIBRARIES, in a fixed order.
+# Omits the libraries of the runtime.
 function(batch_installed_libraries out)
   get_property(work GLOBAL PROPERTY BATCH_LIBRARIES)
   set(found)

@@ -19,7 +19,7 @@ endif()
 # LLVM targets of compiled objects: CPUs and GPUs.
 set(BATCH_LLVM_TARGETS AArch64 AMDGPU NVPTX X86)
 
-# Changes those targets of MLIR, LLVM and LLD that link shared libraries. They then link the
+# Changes the targets of MLIR, LLVM and LLD that would link shared libraries. They then link the
 # LLVM archives `llvm`, and a stub library that replaces the omitted LLVM targets.
 function(batch_link_archives llvm)
   set(left_out ${LLVM_TARGETS_TO_BUILD})
@@ -37,7 +37,8 @@ function(batch_link_archives llvm)
       get_target_property(needed ${target} INTERFACE_LINK_LIBRARIES)
     endif()
     if(needed)
-      # Removes Z3 and Polly, an extension of LLVM: the project uses neither.
+      # The project uses neither Z3 nor Polly, an extension of LLVM. Removes Z3, and replaces Polly
+      # with the stub library.
       list(FILTER needed EXCLUDE REGEX "libz3")
       list(TRANSFORM needed REPLACE "^Polly$" BatchLeftOut)
       if(TARGET zstd::libzstd_static)
@@ -58,7 +59,7 @@ if(BATCH_STATIC_MLIR)
   set(MLIR_LINK_MLIR_DYLIB OFF)
   set(BATCH_MLIR_EXECUTION_ENGINE MLIRExecutionEngine)
   get_property(BATCH_MLIR_LIBRARIES GLOBAL PROPERTY MLIR_ALL_LIBS)
-  # Excludes the shared library itself, tools and their libraries, and JIT execution.
+  # Excludes the shared library itself, JIT execution, and libraries for tests, tools and C.
   list(FILTER BATCH_MLIR_LIBRARIES EXCLUDE REGEX
        "Test|CAPI|TableGen|Tblgen|PDLL|OptMain|JitRunner|ExecutionEngine|Runtime|Shared$|^MLIR$|^mlir_")
   get_target_property(needed MLIRSupport INTERFACE_LINK_LIBRARIES)

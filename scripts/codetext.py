@@ -285,7 +285,8 @@ def ptx_pieces(part, own, defined):
 
 
 def parse_amd(text):
-    """Returns one entity with all lines in order, because functions are inlined into the kernel."""
+    """Returns a text of one entity with all lines in order, because functions are inlined into the
+    kernel."""
     kernels = set(re.findall(r'^\s*\.globl\s+(\S+)', text, re.M))
     symbols = set(re.findall(r'^\s*\.type\s+([^\s,]+)', text, re.M)) - kernels
     local = {}

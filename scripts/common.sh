@@ -63,7 +63,8 @@ unity=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=4)
 fast=(-DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 -DLLVM_USE_LINKER=lld
   "${unity[@]}")
 
-# configure PRESET [OPTION…]: runs CMake once. Later, ninja runs CMake if necessary.
+# configure PRESET [OPTION…]: runs CMake if the folder is not configured, or CMakePresets.json is
+# newer. Otherwise, ninja runs CMake if necessary.
 configure() {
   local folder=build
   [ "$1" = dev ] || folder=build-$1

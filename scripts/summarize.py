@@ -24,7 +24,7 @@ def outcome(case):
     if case.find("failure") is not None or case.find("error") is not None:
         return "failed"
     if skip is not None:
-        # ctest skips a test whose program it cannot find.
+        # ctest skips a test whose program it cannot find. Here, this is a failure.
         return "failed" if "Unable" in skip.get("message", "") else "skipped"
     return "passed" if case.get("status") in (None, "run") else \
         "skipped" if case.get("status") in ("disabled", "notrun") else "failed"

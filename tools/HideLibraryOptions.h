@@ -12,9 +12,9 @@
 
 namespace mlir::batch {
 
-/// Hides the options that LLVM libraries register when they are loaded; only
-/// --help-hidden lists them. Must be called before a tool registers its own
-/// options.
+/// Hides the options that LLVM libraries register when they are loaded, except
+/// generic options such as --help. Only --help-hidden lists hidden options.
+/// Must be called before a tool registers its own options.
 inline void hideLibraryOptions() {
   for (auto &entry : llvm::cl::getRegisteredOptions())
     if (entry.second->Categories.front()->getName() != "Generic Options")

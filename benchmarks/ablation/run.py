@@ -58,7 +58,7 @@ MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "treernn", "mvrnn", "dag
           "treelstm_cs_zeros", "treelstm_cs_if", "treegru_marked",
           "simpletreegru_marked", "bilstm_tagger", "lstm_nmt", "lattice_lstm"]
 
-# Sequences and lattices from examples/data, repeated as often as necessary.
+# Files of sequences and lattices in examples/data. Lines are repeated as often as necessary.
 EXAMPLES = {"bilstm_tagger": "sentences.jsonl", "lstm_nmt": "sentence_pairs.jsonl",
             "lattice_lstm": "char_lattices.jsonl"}
 
@@ -73,7 +73,8 @@ BLOCKS = "split(0, 8) split(2, 16) reorder(0, 2, 1, 3)"
 
 # Differences from the default by name. "without": omitted passes; "with": an additional
 # pass; "passes": options of passes; "run": options of batch-run; "tuning": choices for all
-# kernels; "models": the models to which the variant applies.
+# kernels; "models": the models to which the variant applies; "bits": False if outputs may differ
+# within TOLERANCE; "unbatched": True for unbatched runs.
 VARIANTS = {
     "again": {},
     "no rec-fold-zeros": {"without": ["rec-fold-zeros"]},
@@ -179,7 +180,7 @@ def lower(model, size, variant, path):
                    *batchtest.autobatch_passes(options, variant.get("without", ()),
                                                variant.get("with")),
                    "--cpu-workers=" + workers)
-    with open(path) as file:  # omits the file name in each kernel's description
+    with open(path) as file:  # omits the source lines of kernels
         return re.sub(r"\\22lines\\22:\{[^}]*\},", "", file.read())
 
 

@@ -7,7 +7,7 @@
 Compiles each model at each optimization level, in turn. Reports medians of CPU seconds and of
 wall seconds, from start to exit. Then runs the objects on one thread, in turn. Reports the CPU
 seconds of batch-run, including start and inputs, and the median of the ratios to the last level
-of --levels. The exit code is 1 if any output differs by a bit. On a shared machine, ratios and
+of --levels. The exit code is 1 if any outputs differ in any bit. On a shared machine, ratios and
 CPU seconds are the most reliable.
 """
 
@@ -49,7 +49,8 @@ def timed(command):
 
 
 def inputs(model, options, instances, folder, data):
-    """Returns the options of batch-run for a number of instances."""
+    """Returns the options of batch-run for the inputs and parameters of a model. If they are not
+    random, writes them to files in `folder`."""
     if model not in batchtest.CONTROL:
         return ["--inputs=random:1,%d" % instances, "--params=random:0"]
     sizes = dict(part.split("=") for option in options

@@ -57,7 +57,7 @@ def function(number, count):
 
 
 def program(ops):
-    """Returns the text of a program of about `ops` ops, and their exact number."""
+    """Returns the text of a program of about `ops` ops, and the exact number of its ops."""
     count = max(1, round(ops / 42))
     lines = ["!vec = tensor<64xf32>", "!mat = tensor<64x64xf32>",
              "!emb = tensor<?x64xf32>", "!tree = !rec.adt<@Tree>",

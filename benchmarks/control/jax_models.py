@@ -26,7 +26,8 @@ def lstm_parameters(p, prefix):
 
 
 class Net:
-    """A net. `keep(p)` returns the parameters as arrays; `run(p, *instance)` runs an instance."""
+    """A net. `keep(p)` returns the arrays that run() takes as parameters; `run(p, *instance)` runs
+    an instance."""
 
     names = ()  # names of an instance's arrays
 
@@ -230,8 +231,8 @@ class Residual(Net):
 
 
 class RAE(Net):
-    """JAX does not support recursion, so a loop joins the nodes in post-order. Children are given
-    by position."""
+    """JAX does not support recursion, so a loop computes the inner nodes in post-order. A join
+    contains the positions of a node and its children."""
 
     def keep(self, p):
         return p

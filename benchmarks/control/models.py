@@ -58,7 +58,8 @@ class LSTM10(Sentences):
         return found
 
     def work(self, s, inputs, outputs):
-        # Layers run one after the other. One product multiplies all words by the input weights.
+        # Layers run one after the other. In each, one product multiplies all words by the input
+        # weights.
         count, flops, weights = len(inputs[0]["tokens"]), 8 * s["H"] ** 2, 16 * s["H"] ** 2
         return 10 * [(1, flops * count * len(inputs), weights),
                      (count, flops * len(inputs), weights)]
@@ -98,7 +99,7 @@ class Attention(Model):
         return found
 
     def slots(self, s):
-        """Returns the number of slots that each step reads."""
+        """Returns the numbers of slots that the steps read, in the order of the steps."""
         return [s["SLOTS"]] * 32
 
     def work(self, s, inputs, outputs):
@@ -188,7 +189,7 @@ class Residual(Model):
                 a * grid[:, None] + b * grid + phase)
         found = {"image": image.astype("f4")}
         if self.name == "blockdrop_given":
-            # Seven of the 15 blocks run, which is the average in the paper.
+            # At full size, seven of the 15 blocks run, which is the average in the paper.
             count = len(self.net(s).blocks)
             found["probs"] = random.uniform(0, 0.45, count).astype("f4")
             found["probs"][random.permutation(count)[:(count - 1) // 2]] += 0.5
@@ -265,8 +266,8 @@ def work(name, s, values, outputs, batch):
 
 def floor(parts, threads, peak):
     """Returns the minimum time of the work in microseconds, summed over its parts, and the
-    component that dominates it. The time of a part is the larger of two: the time of its
-    products at the FMA peak, and the time of reading its bytes repeatedly."""
+    component that dominates it. Each repetition of a part takes the larger of two times: of its
+    products at the FMA peak, and of reading its bytes at the measured rate."""
     rates = sorted((float(size) * 2 ** 20, rate * 1e3)
                    for size, rate in peak["read_gbytes"].items())
     total, products = 0.0, 0.0

@@ -74,7 +74,8 @@ def progress(text):
 
 
 class Strategy(turns.Ours):
-    """Form that runs our program with a strategy. Two strategies may round results differently."""
+    """Form that runs our program with a strategy. check() allows a tolerance, because two
+    strategies may round results differently."""
 
     def __init__(self, model, strategy, program):
         super().__init__(strategy, program, *(["--unbatched"] if strategy == "none" else []))
@@ -182,7 +183,8 @@ def describe(found, reference):
 
 
 def run_model(name, s, legal, refused, peers, threads, options, folder, left):
-    """Yields (result, failures) of a model for each batch size."""
+    """Yields (result, failures) of a model for each batch size. The result is None if no strategy
+    passes its check. Yields (None, failures) for each library that cannot load the model."""
     model = models.MODELS[name]
     values = models.inputs(name, s, max(turns.LEAST_INSTANCES, *options.batches))
     files = write_files(name, s, values, folder)
@@ -237,7 +239,8 @@ def overhead_cases(name, s, folder, program):
 
 
 def run_overhead(name, s, legal, threads, options, folder, left, compiled):
-    """Yields (result, failures) for all cases of a model. `compiled` caches traces."""
+    """Yields (result, failures) for each case of a model. The result is None if the reference fails
+    its check. `compiled` caches traces."""
     for what, files, outputs in overhead_cases(name, s, folder, legal[0]):
         label = ", ".join(part for part in (name, what, "%d thread(s)" % threads) if part)
         forms = [form for form in legal if form.name != "none"]
@@ -381,7 +384,7 @@ def main():
             compiled = {}
             for threads in options.threads if legal else []:
                 points = (len(work) - work.index((name, threads))) * len(options.batches)
-                # The remaining points share the remaining time. Half of it is for
+                # The remaining points share the remaining time. Half of each share is for
                 # compilation and checks.
                 left = lambda: max(1, (end - time.perf_counter()) / points / 2)
                 runs = run_overhead(name, s, legal, threads, options, folder, left, compiled) \

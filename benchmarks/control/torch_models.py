@@ -46,7 +46,7 @@ class Net(torch.nn.Module):
             self.keep(**{name: value if kind == "b" else value.T})
 
     def above(self, scores):
-        """Returns whether each score is above zero."""
+        """Returns whether each score is above zero. Records the margin if `watch` is a list."""
         if self.watch is not None:
             self.watch.append(float(scores.abs().min()))
         return scores > 0
@@ -147,7 +147,7 @@ class NASRNN(Net):
 
 
 class Attention(Net):
-    """The first dimension of tensors is the head, and the second is the instance."""
+    """The first dimension of x, K and V is the head, and the second is the instance."""
 
     RUNS = {"": "steps"}
     STEPS = ["project", "attend"]
@@ -233,8 +233,8 @@ class Seq2seq(Net):
             self.watch.append(first - second)
 
     def full(self, h, c, force):
-        """Runs all instances until the last one ends. Clears the results of each instance after its
-        end token."""
+        """Runs all instances until the last one ends, for at most 50 steps. Clears the results of
+        each instance after its end token."""
         word, words, hs = torch.ones(len(h), dtype=torch.int64), [], []
         going = torch.ones(len(h), dtype=torch.bool)
         for t in range(50):
@@ -413,8 +413,9 @@ class RAE(Net):
         self.keep(E=p["E"], W=p["W"].T, b=p["b"])
 
     def prepare(self, instances):
-        """Numbers the nodes in post-order. Returns words, leaves, the nodes of each height, the
-        offsets of the instances' nodes, and the trees."""
+        """Numbers the nodes in post-order. Returns the words and the numbers of the leaves, and the
+        inner nodes of each height with their children. Also returns the offsets of the instances'
+        nodes, and the trees."""
         words, leaves, levels, count = [], [], {}, 0
 
         def number(tree):

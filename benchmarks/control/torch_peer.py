@@ -12,7 +12,7 @@ import torch._inductor.config
 
 from torch_models import NETS
 
-# Uses describe() of peers/torch_peer.py.
+# Imports describe() and start() of peers/torch_peer.py.
 _path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers",
                      "torch_peer.py")
 _spec = importlib.util.spec_from_file_location("torch_peer_of_trees", _path)
@@ -69,8 +69,8 @@ class Model:
         found = {}
         for setting, method in {**self.net.RUNS, **(
                 self.net.EAGER if form == "eager" else self.net.COMPILED)}.items():
-            # A single instance has one row, except in trees. With None, Inductor decides whether
-            # shapes are dynamic.
+            # The number of rows of a single instance is constant, except in trees. With None,
+            # Inductor decides whether shapes are dynamic.
             dynamic = (batch > 1 or None) if setting in self.net.DYNAMIC else False
             net = self.net if form == "eager" else self.compiled(dynamic)
             found[setting] = net.prepare, getattr(net, method), net.outputs

@@ -1,4 +1,4 @@
-"""Writes traces. A trace is a program that repeats a model's run of one instance with fixed
+"""Generates traces. A trace is a program that repeats a model's run of one instance with fixed
 decisions. It has the same operations, but its control flow reads no tensors, so `linearize`
 compiles it."""
 
@@ -34,7 +34,8 @@ LOOP = """\
 
 
 def seq2seq(name, count):
-    """Returns a trace with a loop of `count` steps, in which words only select the rows to read."""
+    """Returns the text of a trace with a loop of `count` steps. Words only select the rows that
+    the steps read."""
     with open(batchtest.model(name)) as file:
         text = file.read()
     first, end = text.index("    %zero = arith.constant 0 : index\n"), text.index(

@@ -90,7 +90,7 @@ def unroll_nasrnn(factor, folder, words):
 
 
 class Unrolled(turns.Ours):
-    """One form of a model. Each form of the model has its own input file."""
+    """One form of a model, with its inputs. Forms of nasrnn with more cells read more lists."""
 
     def __init__(self, factor, program, inputs):
         super().__init__("1 round" if factor == 1 else "%d rounds" % factor, program)
@@ -106,7 +106,7 @@ class Unrolled(turns.Ours):
 
 
 def measure(model, programs, threads, options, folder):
-    """Returns a line of the table."""
+    """Measures all forms of a model. Returns a result for the output file."""
     point = turns.Point((programs[0].inputs, "random:0", os.path.join(folder, "outputs")),
                         1, threads, options.runs)
     forms = {}

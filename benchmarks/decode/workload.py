@@ -1,4 +1,4 @@
-"""Creates the weights and requests of all libraries, and times runs."""
+"""Creates the weights and requests for all libraries, and times runs."""
 
 import sys
 import time
@@ -6,7 +6,8 @@ import time
 import compare
 import weights
 
-# Other work on the machine disturbs CPU time less than wall time.
+# On one thread, the clock measures CPU time, because other work on the machine disturbs it less
+# than wall time.
 CLOCK = time.process_time if int(sys.argv[2]) == 1 else time.perf_counter
 
 

@@ -8,11 +8,11 @@
 // batch-barrier OBJECT STEPS RUNS BLOCKS...
 //
 // Runs plans with the kernel of OBJECT. The steps of the plans have no tasks.
-// One plan has a barrier after each step, one has no barriers, and one has a
-// single step. The differences between the times of these plans, per step, are
-// the times of a barrier and of a step's bookkeeping. Prints a JSON array. For
-// each number of blocks, the array contains an object with the medians of the
-// runs.
+// One plan has a barrier between any two steps, one has no barriers, and one
+// has a single step. The differences between the times of these plans, per
+// step, are the times of a barrier and of a step's bookkeeping. Prints a JSON
+// array. For each number of blocks, the array contains an object with the
+// medians of the runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,8 @@ public:
 
   struct Result {
     double microseconds;
-    int64_t barriers; ///< number of barriers that all blocks share
+    /// Arrivals of block 0 at the barrier that all blocks share.
+    int64_t barriers;
   };
   Result run(int64_t count, bool barrier);
 

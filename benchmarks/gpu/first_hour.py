@@ -56,7 +56,7 @@ sys.dont_write_bytecode = True
 import run as measuring  # noqa: E402
 
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
-# The model that is profiled. It is one of the models of part `times`.
+# The model of part `times` that parts `profile` and `compiled` measure.
 PROFILED = "treelstm_nary"
 SECTIONS = ("SpeedOfLight", "WarpStateStats", "SourceCounters", "LaunchStats")
 HOT = 40  # number of instructions listed in a profile
@@ -83,7 +83,8 @@ class Watch:
         return self.part_end - time.monotonic()
 
     def call(self, command, limit):
-        """Returns (exit code, or None if killed; standard output; standard error)."""
+        """Runs a command. Returns (exit code, or None if killed; standard output; standard
+        error)."""
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
             with self.lock:
                 process = subprocess.Popen(
@@ -132,7 +133,7 @@ class Job:
 # --- runs -----------------------------------------------------------------------
 
 class Hour:
-    """A run, with its bundle, its record and its table."""
+    """A run, with its options, its bundle, its watch and its record."""
 
     def __init__(self, options, bundle):
         self.options, self.bundle = options, bundle
@@ -205,7 +206,7 @@ class Hour:
         return facts
 
     def do_all(self, part, jobs, workers=1):
-        """Runs the jobs of a part, and adds the facts of each to the record."""
+        """Runs the jobs of a part, adds the facts of each to the record, and returns them."""
         found = self.record["parts"][part]["jobs"]
 
         def one(job):
@@ -235,7 +236,8 @@ class Hour:
     def batch_run(self, program, *more, prefix=()):
         words = [*prefix, measuring.batchtest.tool("batch-run"), program["object"],
                  *program["options"], *more]
-        # By default, the emulator runs only 4 blocks.
+        # On the emulator, all executors run on 8 blocks. The default depends on the executor:
+        # 4 blocks, or two clusters.
         return words + (["--blocks=8"] if self.emulated else [])
 
     def patience(self, seconds):
@@ -342,8 +344,8 @@ class WithResults(Job):
         Job.__init__(self, name, hour.batch_run(
             program, "--limit=%d" % limit, "--outputs=" + path, "--json", *more,
             *hour.patience(5)), 40, read_results(path))
-        # Jobs with the same value of `row` have bit-identical results. Programs with the same
-        # kernel have the same value.
+        # Jobs with the same value of `row` must have bit-identical results. Programs that differ
+        # only in the executor have the same `row`.
         self.row = program.get("row", program["name"]), limit
 
 
@@ -370,7 +372,8 @@ def control(hour):
 
 
 def timed(hour, part, runs):
-    """Runs comparisons in parallel, and then timings one after the other."""
+    """Runs comparisons in parallel, and then timings one after the other. Then compares the bits of
+    all results."""
     first, then = {}, []
     runs = 2 if hour.options.quick or hour.emulated else runs
     for program in hour.few(hour.of(part)):
@@ -415,7 +418,8 @@ def sanitizer(hour):
 
 
 def needs(hour, part, name):
-    """Returns whether a tool is on the PATH. main() has added the CUDA folders to the PATH."""
+    """Returns whether a tool is on the PATH, to which main() has added the CUDA folders. Records a
+    missing tool."""
     if shutil.which(name):
         return True
     print("%s: %s is missing" % (part, name))
@@ -511,8 +515,9 @@ def profile_one(hour, program, batch, raw):
 
 
 def read_source(text, file):
-    """Reads ncu's page "source". Returns the reasons why warps wait, as shares of all samples.
-    Writes the instructions with the most samples to a file."""
+    """Reads ncu's page "source". Returns the numbers of instructions and samples, and the reasons
+    why warps wait, as shares of all samples. Writes the instructions with the most samples to
+    `file`."""
     rows = list(csv.reader(io.StringIO(text)))
     head = next(i for i, row in enumerate(rows) if "Source" in row)
     names, rows = rows[head], [row for row in rows[head + 1:]
@@ -572,7 +577,8 @@ def table(hour):
 
 
 def rows_of_times(jobs, hour):
-    """Returns the lines of a table: kernel times and totals by batch size, and some estimates."""
+    """Returns the lines of a table: kernel times and totals by batch size, and the bundle's
+    estimates for executor `device`."""
     found = {}
     estimates = {"%s %d f32, device" % (entry["model"], entry["size"]):
                  entry.get("estimate_us", {}) for entry in hour.bundle["models"]}
@@ -630,7 +636,7 @@ def rows_of_profile(jobs, hour):
         for name, share in list(facts.get("stalls", {}).items())[:6])) for facts in jobs]
 
 
-# Parts, most valuable first, with their shares of the budget.
+# Parts, most valuable first, each with the largest share of the budget that it may use.
 PARTS = {"answers": (answers, 0.2), "times": (times, 0.25), "barriers": (barriers, 0.12),
          "sanitizer": (sanitizer, 0.2), "control": (control, 0.15),
          "profile": (profile, 0.25), "peers": (peers, 0.3), "sizes": (sizes, 0.25),

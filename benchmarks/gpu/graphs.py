@@ -16,7 +16,7 @@ def graph_of(value):
         return word, kids
 
     shared = value["nodes"] if isinstance(value, dict) else None
-    number = {}  # index of each visited shared node in `kids`
+    number = {}  # index in `kids` of each visited shared node
     kids, words, done = [], [], []
     work = [(value["root"] if shared else value, False)]
     while work:
@@ -42,7 +42,7 @@ def graph_of(value):
 
 class Plan:
     """The levels of a mini-batch of graphs. Nodes are numbered by level, leaves first.
-    `levels` contains the range of each level and its nodes' children."""
+    `levels` contains the range of each level above the leaves, and the children of its nodes."""
 
     def __init__(self, graphs):
         heights, levels, all_kids, all_words, roots = [], [[]], [], [], []

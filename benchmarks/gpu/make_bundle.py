@@ -85,7 +85,8 @@ def needed_glibc(path):
 
 
 def revision():
-    """Returns the revision of our sources, and whether they have changed since."""
+    """Returns git's description of the sources, which ends in -dirty if tracked files have
+    changed."""
     try:
         return subprocess.check_output(
             ["git", "-C", ROOT, "describe", "--always", "--dirty"]).decode().strip()
@@ -181,8 +182,8 @@ def compile_objects(work, options):
 
 
 def add_estimates(models, options):
-    """Adds estimates of work.py to each model: the times of the kernels of executor `device`, by
-    batch size."""
+    """Adds work.py's estimates to the models with an object for executor `device`: the time of the
+    kernel by batch size."""
     import work
     batches = [batch for batch in (1, 4, 10, 64) if batch <= options.instances]
     of = argparse.Namespace(blocks=0, precision="f32", chip=options.chip,
@@ -250,7 +251,7 @@ def parse():
     options.sizes = options.sizes or ([16] if small else [256] if options.first_hour
                                       else [256, 512])
     options.instances = options.instances or (4 if small else 64)
-    # The emulator runs 8 blocks, too few for a cluster of 16.
+    # run.py and first_hour.py run 8 blocks on the emulator, too few for a cluster of 16.
     options.executors = options.executors or [
         name for name in programs.EXECUTORS if name != "cluster-16" or not small]
     unknown = set(options.executors) - set(programs.EXECUTORS)

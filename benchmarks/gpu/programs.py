@@ -35,7 +35,8 @@ ONCE = ("bilstm_tagger_char", "lstm10", "skipnet38", "blockdrop_given", "nasrnn_
         "attention_masked", "seq2seq_forced")
 # A decoder, attention, a sampler and ten layers, each with small sizes for the emulator and
 # the number of instances to compare with unbatched code. The decoder selects the largest of
-# many numbers. With many instances, rounding changes the order of two of these numbers.
+# many numbers. With many instances, rounding changes the order of two of these numbers, so 8
+# instances are compared.
 CONTROL = {"seq2seq": ("H=16,V=30", 8), "attention": ("HEADS=2,D=8,SLOTS=34", 64),
            "nuts_gauss": ("D=4", 64), "lstm10": ("H=8", 8)}
 

@@ -131,7 +131,7 @@ def open_peer(options):
 
 
 def driver():
-    """Returns the driver's version and the GPU's clocks, as nvidia-smi reports them."""
+    """Returns the GPU's name, the driver's version and the clocks, as nvidia-smi reports them."""
     fields = "name,driver_version,clocks.sm,clocks.max.sm,clocks.mem"
     try:
         return subprocess.run(
@@ -144,7 +144,8 @@ def driver():
 # --- measuring ----------------------------------------------------------------
 
 def measure_barriers(objects, options, processors):
-    """Runs batch-barrier to measure the barriers of the smallest model's kernels."""
+    """Runs batch-barrier with the kernels of treefc, or of another model if the bundle lacks it.
+    Uses the smallest size."""
     chosen = min(objects, key=lambda each: (each.model != "treefc", each.size))
     steps, runs = (5, 3) if options.quick else (1000, 21)
     grids = [1 << i for i in range(16) if 1 << i < processors] + [processors]
@@ -195,8 +196,9 @@ def same_files(a, b):
 
 
 def node_by_node(entry, form, batch, known):
-    """Returns the key of a known result of the same instances, or None. If nodes run one by one,
-    results do not depend on the batch size."""
+    """Returns the key of a known result that is also the result of `batch`, or None. In form
+    `recursive`, nodes run one by one, so results of the same instances do not depend on the batch
+    size."""
     return next((key for key in known if form == key[0] == "recursive" and
                  key[1] != batch and entry.whole(key[1]) == entry.whole(batch)), None)
 
@@ -268,7 +270,7 @@ def summarize(parts, count):
 
 
 def measure(entry, peer, options, folder):
-    """Yields the lines of the table for a model at one size."""
+    """Yields the result of a model at one size, for each batch size."""
     wanted = check_ours(entry, sorted({entry.whole(batch) for batch in options.batches}),
                         options, folder)
     errors = check_peer(entry, wanted, peer, options) if peer else {}
@@ -334,7 +336,7 @@ def print_result(result):
 
 
 def store(record, kept, options):
-    """Writes the record. Adds a result of an earlier record if the new record lacks it."""
+    """Writes the record. Adds the results of an earlier record that the new record lacks."""
     def key(result):
         return result["model"], result["size"], result["batch"]
 
@@ -398,7 +400,8 @@ def parse(bundle):
                                           else [1, 10, 64])
     options.repetitions = options.repetitions or (1 if options.quick else 3)
     options.runs = options.runs or (2 if options.quick else 5)
-    # By default, the emulator runs only 4 blocks.
+    # On the emulator, all executors run on 8 blocks. The default depends on the executor:
+    # 4 blocks, or two clusters.
     options.blocks = ["--blocks=8"] if options.device == "emulator" else []
     return options
 

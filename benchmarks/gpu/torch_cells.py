@@ -38,7 +38,7 @@ class Level:
 
 class Model(torch_peer.Model):
     names = ("h",)
-    everywhere = False  # whether inner nodes have words too
+    everywhere = False  # true if inner nodes also have words
 
     def prepare(self, plan):
         state = {name: self.E.new_empty(plan.nodes, self.size)
@@ -123,7 +123,7 @@ class DAGRNN(TreeRNNW):
 
 
 class TreeGRU(Model):
-    """Words are multiplied by the weights of z and n, and of r if inner nodes have words."""
+    """Words are multiplied by W_z and W_h, and by W_r if inner nodes have words."""
 
     direct = True
 
@@ -159,7 +159,7 @@ class SimpleTreeGRU(TreeGRU):
 
 
 class TreeLSTM(Model):
-    """Words are multiplied by the weights of i, o and u, and of f if inner nodes have words."""
+    """Words are multiplied by W_i, W_o and W_u, and by W_f if inner nodes have words."""
 
     names = ("h", "c")
 

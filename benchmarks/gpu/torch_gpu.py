@@ -59,7 +59,8 @@ def random_parameter(seed, name, shape):
 # --- models -------------------------------------------------------------------
 
 class Sequence(torch_peer.Model):
-    """torch.nn.LSTM or GRU. prepare() looks up the embeddings of words."""
+    """torch.nn.LSTM or GRU. prepare() looks up the embeddings of words, so timings do not include
+    the lookup."""
 
     def load(self, p, size):
         self.E = torch_peer.tensor(p["E"])
@@ -170,7 +171,7 @@ class Peer:
         return self.model.recursive(values[:instances])
 
     def capture(self, state):
-        """Returns the run of a mini-batch as a CUDA graph."""
+        """Captures the run of a mini-batch as a CUDA graph. Returns a function that replays it."""
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -188,7 +189,8 @@ class Peer:
 
     @torch.inference_mode()
     def time(self, form, batch, instances, runs):
-        """Returns [{"us", "device_us"}] for `runs` runs. A mini-batch has `batch` instances."""
+        """Returns [{"us", "device_us"}] for `runs` runs over all mini-batches of `batch` instances.
+        Only runs of graphs and cuDNN on a GPU have "device_us"."""
         if (form, batch) not in self.calls:
             self.calls[form, batch] = [lambda: self.recursive(instances)] \
                 if form == "recursive" \

@@ -1,4 +1,4 @@
-"""Padded convolutions of 3 x 3 pixels."""
+"""Padded 3 x 3 convolutions."""
 
 from kernel import Kernel
 

@@ -59,7 +59,7 @@ std::string json(const Counts &counts) {
          ", \"bytes\": " + std::to_string(counts.bytes) + "}";
 }
 
-/// Measures the cells of tables 2 and 5 of the paper.
+/// Measures the cells of tables 2 and 5 of ED-Batch.
 std::string measureCells() {
   std::printf("%-18s %23s %23s %23s %23s %12s %16s\n", "cell",
               "variables in order", "search of the paper", "ours",
@@ -164,9 +164,10 @@ std::string measureTrees() {
   }
   return rows;
 }
-/// Measures layouts of batches of ten operators with three operands each. The
-/// operators use variables at random positions of a hidden order. In some
-/// batches, two variables of the first operand are exchanged.
+/// Measures layouts of batches of ten operators with three operands each. Each
+/// operand of a batch uses ten variables that are adjacent in a hidden order,
+/// at a random position. In some batches of the last problem, two variables of
+/// the first operand are exchanged.
 std::string measureLayouts() {
   std::printf("\n%10s %10s %10s %10s\n", "variables", "batches", "copies",
               "ms");

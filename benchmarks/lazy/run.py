@@ -98,7 +98,8 @@ def start_workers(names, threads):
 
 
 def compile_programs(model, sizes, folder, switches, names):
-    """Returns the form of our program, and the forms derived from it."""
+    """Compiles the model. Returns form "ours", and the forms "no analysis" and "unbatched" if
+    `names` contains them."""
     strategy = "lazy" if models.MODELS[model].waits else "auto"
     sizes = models.MODELS[model].module_sizes(sizes)
     options = ["--strategy=" + strategy] + ["--size=%s=%d" % item for item in sizes.items()]

@@ -119,7 +119,7 @@ class Beam(Greedy):
                 score, beam, text = float(score), int(beam), []
                 for step in reversed(steps[:length]):
                     parents, words = step[i]
-                    # All words after the end are 0.
+                    # All words after the end are 0, and are dropped.
                     text = [words[beam]] + (text if words[beam] else [])
                     beam = parents[beam]
                 found[i] = {"out": torch.tensor(text), "score": torch.tensor(score),
@@ -133,7 +133,7 @@ def eights(count):
 
 
 class Speculative(Net):
-    """Keys and values of a layer are one tensor with space for all words of an instance:
+    """Keys and values of a layer are one tensor with space for all words of each instance:
     [instance, place, key or value, head, d]. The tensor is reused between runs. A round writes
     keys and values of all words that it tries. The next round overwrites those of words that
     were not accepted."""
@@ -327,7 +327,8 @@ class Speculative(Net):
         found = [([], []) for _ in here]
         for u in draws:
             place = torch.tensor(at)
-            # Number of places in use, rounded up to a multiple of 8.
+            # Number of places in use, rounded up to a multiple of 8, or all places if shapes are
+            # fixed.
             most = caches[0].shape[1] if self.fixed else eights(max(at) + DRAFTED + 1)
             unread = self.places[:most] > (place[:, None] + self.inside)[:, None, :, None]
             mask = torch.zeros(unread.shape).masked_fill_(unread, -torch.inf)

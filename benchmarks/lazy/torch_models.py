@@ -56,7 +56,7 @@ class Net(torch.nn.Module):
     def __init__(self, p, sizes):
         super().__init__()
         self.watch = None  # a list to which margins of decisions are appended
-        self.fixed = False  # whether shapes should not change from step to step
+        self.fixed = False  # true if shapes stay the same in all steps
         self.size = sizes["H"]
         self.setup(p)
 
@@ -80,7 +80,8 @@ class Net(torch.nn.Module):
         return torch.addmv(getattr(self, name + "_b"), getattr(self, name), x)
 
     def pick(self, scores):
-        """Returns the position of the largest score (the first if several are largest)."""
+        """Returns the first position of the largest score. Records the margin if `watch` is a
+        list."""
         if self.watch is not None:
             first, second = scores.topk(2).values.tolist()
             self.watch.append(first - second)
@@ -208,7 +209,7 @@ class StackRNN(Net):
         order = by_length([i["tokens"] for i in batch])
         backward, sizes = packed([batch[i]["tokens"][::-1] for i in order])
         lengths = [len(batch[i]["tokens"]) for i in order]
-        # Each instance takes 2 n - 1 steps.
+        # A sentence of n words takes 2 n - 1 steps.
         rows = [sum(2 * n - 1 > t for n in lengths) for t in range(2 * lengths[0] - 1)]
         return backward, sizes, torch.tensor(lengths), rows, order
 

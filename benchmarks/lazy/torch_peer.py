@@ -20,7 +20,7 @@ import torch_models
 
 NETS = {**torch_models.NETS, **torch_decoders.NETS}
 
-# describe() and start() are those of the peer for trees.
+# describe() is the function of the peer for trees, and start() calls its counterpart there.
 _path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers",
                      "torch_peer.py")
 _spec = importlib.util.spec_from_file_location("torch_peer_of_trees", _path)

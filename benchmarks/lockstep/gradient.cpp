@@ -148,8 +148,8 @@ int main(int argc, char **argv) {
     std::printf("%s%.6g", run ? ", " : "", taken.count());
   }
 
-  // Compares the gradient of the first chain with finite differences of its log
-  // density.
+  // Compare some entries of the first chain's gradient with finite differences
+  // of its log density.
   double worst = 0;
   std::vector<Vector> shifted(w.begin(), w.begin() + size), unused(size);
   std::vector<double> above(kTile), below(kTile);

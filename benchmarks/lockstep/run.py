@@ -69,8 +69,8 @@ OPTIMIZATIONS = {
 
 
 class Sampler:
-    """A model with its inputs, compiled in a folder. The first chains are measured. The
-    option --learn-policy of batch-run learns from the next LEARNT chains."""
+    """A model and its inputs in a folder, in which the model is compiled. Runs use the first
+    `chains` chains. The option --learn-policy of batch-run learns from the next LEARNT chains."""
 
     def __init__(self, model, folder, chains, sizes, **inputs):
         self.model = model

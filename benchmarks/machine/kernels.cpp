@@ -14,7 +14,8 @@
 
 namespace {
 
-// Accumulators are separate variables, because compilers keep arrays in memory.
+// Accumulators are separate variables, because compilers may keep an array in
+// memory.
 #define FOR_12(DO)                                                             \
   DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 #define FOR_24(DO)                                                             \
@@ -73,7 +74,8 @@ __attribute__((noinline)) float multiplyAdd(long rounds) {
   return result;
 }
 
-/// Sums floats with several accumulators.
+/// Adds the floats with several accumulators. Returns one vector lane of the
+/// sum, because callers measure the reads and do not use the sum.
 __attribute__((noinline)) float sumOf(const void *from, std::size_t bytes) {
   const auto *data = static_cast<const Vector *>(from);
   const std::size_t vectors = bytes / sizeof(Vector);

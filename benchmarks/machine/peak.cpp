@@ -14,8 +14,8 @@
 //  - repeated reads of N MiB per thread (GB/s of all threads), for each N.
 //
 // Benchmarks relate their results to these rates. --isa selects the instruction
-// set of multiply-adds and reads. The default is the widest one that the
-// machine supports.
+// set of multiply-adds and reads. The default is `native`, the instruction set
+// of the build machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,8 +59,8 @@ double onThreads(int threads, Body body) {
 double gflops(int threads) {
   long rounds = 1 << 14;
   double best = 0;
-  // Double the number of rounds until a run takes 50 ms. Then return the best
-  // of five runs.
+  // Double the number of rounds until a run takes at least 50 ms. Then return
+  // the best of five runs.
   for (int run = 0; run < 5;) {
     double time =
         onThreads(threads, [&](int) { sink = kernels->multiplyAdd(rounds); });
@@ -92,7 +92,8 @@ double copyRate(int threads) {
   return best / 1e9;
 }
 
-/// Returns the rate of threads that repeatedly read their own `bytes` bytes.
+/// Returns the total rate of threads that each read their own `bytes` bytes
+/// repeatedly.
 double readRate(int threads, size_t bytes) {
   std::vector<std::unique_ptr<char[]>> memory;
   for (int t = 0; t < threads; ++t) {

@@ -15,11 +15,12 @@ inference = contextlib.nullcontext
 
 
 def start(threads):
-    """Does nothing: OpenBLAS read its number of threads from the environment."""
+    """Does nothing, because OpenBLAS read its number of threads from the environment when it was
+    loaded."""
 
 
 def core_name():
-    """Returns the name of the kernels that the BLAS selected for this machine, if available."""
+    """Returns the name of the kernels that the BLAS selected for this machine, or "unknown"."""
     with contextlib.suppress(OSError):
         with open("/proc/self/maps") as file:
             paths = {line.split()[-1] for line in file if "openblas" in line}
@@ -138,7 +139,8 @@ class TreeFC(Model):
 
 
 class TreeLSTM(Model):
-    """The order of gates is f_l, i, o, u, f_r (see torch_peer.py)."""
+    """The order of gates is f_l, i, o, u, f_r. The gates that read one child are then adjacent
+    columns (see torch_peer.py)."""
 
     names = ("h", "c")
 

@@ -53,8 +53,8 @@ import batchtest  # noqa: E402: on the path that workers adds
 
 TOLERANCE = 1e-4
 
-# Shapes of the parameters. V: number of words; H: hidden size. Parameters are uniform in
-# +-sqrt(3 / last extent), so that sums of products do not grow.
+# Shapes of the parameters. V: number of words; H: hidden size; P: twice the hidden size. Values are
+# drawn uniformly from +-sqrt(3 / last extent), so that sums of products do not grow.
 LSTM = {"E": "VH", "W_i": "HH", "W_o": "HH", "W_u": "HH", "U_i": "HP", "U_o": "HP",
         "U_u": "HP", "b_i": "H", "b_o": "H", "b_u": "H", "b_f": "H", "W_out": "5H"}
 MODELS = {
@@ -89,7 +89,8 @@ def start_peers(names, threads):
 
 
 def make_inputs(options, folder):
-    """Writes trees with numbered words. Returns the file, and the numbers of words and nodes."""
+    """Writes trees with numbered words. Returns the path of the file, the number of different words,
+    and the number of nodes."""
     words, nodes = {}, 0
 
     def convert(tree):
@@ -119,8 +120,8 @@ def make_parameters(model, size, words, path):
 
 
 def measure(program, model, size, batch, threads, peers, options, files):
-    """Returns a line of the table: the times per mini-batch of our program and of all peers,
-    which run in turn."""
+    """Checks the outputs of all peers, then times our program and all peers in turn. Returns the
+    result for one line of the table."""
     inputs, params, outputs = files
     count = batchtest.mini_batches(options.instances, batch)
     whole = count * batch
@@ -187,7 +188,7 @@ def print_result(result, columns):
 
 
 def key(result):
-    """Returns the key of a result, by which results are sorted."""
+    """Returns the key that identifies a result, and by which results are sorted."""
     return [list(MODELS).index(result["model"])] + [
         result[part] for part in ("size", "batch", "threads")]
 

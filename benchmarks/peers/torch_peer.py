@@ -19,12 +19,12 @@ def start(threads):
 
 
 def describe():
-    """Returns versions, and the BLAS of the build and of the run."""
+    """Returns the version of PyTorch, its math libraries, and its OpenMP and CPU settings."""
     wanted = ("Math Kernel Library", "OpenBLAS", "MKL-DNN", "oneDNN", "OpenMP",
               "CPU capability")
     found = []
     for line in torch.__config__.show().splitlines():
-        if "Build settings" in line:  # one line has all settings, separated by commas
+        if "Build settings" in line:  # all settings are on one line
             found += [part.split()[-1] for part in line.split(",")
                       if "BLAS_INFO=" in part]
         elif any(word in line for word in wanted):
@@ -163,8 +163,8 @@ class TreeFC(Model):
 
 
 class TreeLSTM(Model):
-    """The order of gates is i, o, f_l, f_r, u. If `own` is set, each forget gate reads only its
-    own child. Otherwise, it reads both children."""
+    """If `own` is set, each forget gate reads only its own child. Otherwise, it reads both
+    children, and the order of gates is i, o, f_l, f_r, u."""
 
     names = ("h", "c")
 

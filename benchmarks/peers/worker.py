@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""worker.py PEER THREADS: the process of one peer, torch or numpy, which run.py starts.
+"""worker.py PEER THREADS: runs one peer, torch or numpy, in a process that run.py starts.
 
   {"do": "load", "model": …, "size": …, "params": FILE, "inputs": FILE.jsonl}
   {"do": "check", "form": "levels"|"recursive", "batch": …, "instances": …,
@@ -21,9 +21,9 @@ import batchtest  # noqa: E402: from there, too
 
 
 class Plan:
-    """The levels of a mini-batch. Nodes are numbered by level, leaves first. `levels` contains
-    the range of each level and the children of its nodes, left and right in turn. Trees are
-    arrays in post-order. Our program reads trees from memory in the same form."""
+    """The levels of a mini-batch. Nodes are numbered by level, leaves first. For each level above
+    the leaves, `levels` contains the range of its nodes, and their children, left and right in
+    turn. Trees are given as arrays in post-order, the form in which our program reads them."""
 
     def __init__(self, trees):
         heights, levels, words, lefts, rights, roots = [], [[]], [], [], [], []

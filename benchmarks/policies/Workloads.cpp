@@ -47,7 +47,7 @@ Tree workloads::randomTree(std::mt19937_64 &random, int32_t leaves) {
 }
 
 /// Makes as many words as a lexicon would find in text: 0.4 words per
-/// character. Nearly all words have two characters.
+/// character. About 85 % of the words have two characters.
 Lattice workloads::randomLattice(std::mt19937_64 &random, int32_t characters) {
   Lattice lattice{characters, {}};
   for (int32_t begin = 0; begin + 1 < characters; ++begin) {
@@ -64,7 +64,8 @@ Lattice workloads::randomLattice(std::mt19937_64 &random, int32_t characters) {
 void workloads::fillIn(Structures &structures, uint64_t seed, int32_t count) {
   std::mt19937_64 random(seed);
   // Lengths resemble those of sentences, which are mostly short and sometimes
-  // long. A length is `least` plus a geometrically distributed number.
+  // long. A length is `least` plus a geometrically distributed number, up to
+  // `6 * mean`.
   auto length = [&](int32_t least, int32_t mean) {
     int32_t length = least;
     while (length < 6 * mean && below(random, mean - least + 1) != 0)
@@ -94,7 +95,7 @@ static const T &at(const std::vector<T> &list, size_t index) {
   return list[index % list.size()];
 }
 
-/// Adds a chain of cells. If there are inputs, each cell also reads its input.
+/// Adds a chain of cells. Each cell also reads its input, if it has one.
 static std::vector<int32_t> addChain(TaskGraph &graph, int32_t type,
                                      int32_t length,
                                      const std::vector<int32_t> &inputs,
@@ -112,7 +113,8 @@ static std::vector<int32_t> addChain(TaskGraph &graph, int32_t type,
   return states;
 }
 
-/// Adds two layers in each direction, then a tag for every word.
+/// Adds two layers in each direction, a tag for every word, and the sum of the
+/// tags.
 static void addTagger(TaskGraph &graph, int32_t length,
                       const std::vector<int32_t> &words) {
   std::vector<int32_t> f = addChain(graph, 0, length, words, false);
@@ -159,9 +161,10 @@ static void addTranslation(TaskGraph &graph, const Structures &structures,
   graph.add(3, outputs);
 }
 
-/// Adds a cell and an output for every node. If `leafType` is -1, leaves are
-/// rows of a table, not tasks. Each inner node has one of `innerTypes` types,
-/// selected at random.
+/// Adds a cell for every node. If `outputs` is true, also adds an output for
+/// every node, and their sum. If `leafType` is -1, leaves are rows of a table
+/// and have no cells. Each inner node has one of `innerTypes` types, selected
+/// at random.
 static void addTree(TaskGraph &graph, const Tree &tree, int32_t leafType,
                     int32_t firstInner, int32_t innerTypes, bool outputs,
                     std::mt19937_64 &random) {

@@ -65,7 +65,7 @@ def result(what, times, scale, unit, **point):
     found = {"what": what, **point, "unit": unit,
              "this": scale * statistics.median(times["this"]),
              "other": scale * statistics.median(times["other"]),
-             # The time of `this` divided by that of `other`.
+             # The median of the ratios per round: the time of `this` over that of `other`.
              "ratio": turns.median_ratio(times["this"], times["other"])}
     print("%-30s this %8.1f %s  other %8.1f %s  ratio %.3f" % (
         " ".join([what] + ["%s=%s" % item for item in point.items()]),

@@ -52,7 +52,7 @@ def newton(n, generator):
 
 @program
 def collatz(n, generator):
-    """Computes a Collatz sequence, with integers only; about 10 to 350 rounds."""
+    """Computes the length of a Collatz sequence, with integers only; about 10 to 350 rounds."""
     def f(start):
         def step(state):
             value, rounds = state
@@ -74,7 +74,7 @@ E = [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]
 
 @program
 def ode(n, generator):
-    """Integrates Lorenz's equations. The error determines the step size (RK45); 25 to 60
+    """Integrates the Lorenz equations. The error determines the step size (RK45); 25 to 60
     steps."""
     def slope(y):
         return jnp.stack([10 * (y[1] - y[0]), y[0] * (28 - y[2]) - y[1],
@@ -104,7 +104,8 @@ def ode(n, generator):
 
 @program
 def rejection(n, generator):
-    """Draws normal numbers until one is above a bound; 2 to 300 draws on average."""
+    """Draws normal numbers until one is above a bound. The bound determines the average number of
+    draws, 2 to 300."""
     def uniform(seed, number):
         bits = seed * jnp.uint32(747796405) + number * jnp.uint32(2891336453)
         for shift, factor in ((16, 2246822507), (13, 3266489909)):
@@ -154,7 +155,7 @@ for size in (16, 64, 256):
 
 @program
 def decoder(n, generator):
-    """Runs a recurrent net that selects a word and then reads it; 16 to 64 words."""
+    """Runs a recurrent net. Each step selects a word, which the next step reads; 16 to 64 words."""
     hidden, words = 256, 128
     w, u, v = (matrix(generator, *shape) for shape in (
         (hidden, hidden), (hidden, hidden), (words, hidden)))
@@ -197,8 +198,8 @@ def gru(n, generator):
 
 @program
 def condition(n, generator):
-    """One lane in eight takes a branch with 20 layers, and the other lanes take a branch with one
-    layer."""
+    """On average, one lane in eight takes a branch with 20 layers. The other lanes take a branch
+    with one layer."""
     hidden = 128
     w = matrix(generator, hidden, hidden)
 

@@ -79,7 +79,7 @@ batch.view(Tree, MadeNode)(lambda node: Tree.Node(node.left, node.right))
 
 
 def random_tree(generator, leaves, leaf, node):
-    """Makes a random tree by nested calls, which are a few tens of levels deep."""
+    """Returns a random tree. The recursion is a few tens of levels deep."""
     if leaves == 1:
         return leaf(int(generator.integers(1000)))
     left = int(generator.integers(1, leaves))

@@ -1,4 +1,4 @@
-"""The models of the benchmark, in NumPyro, and their densities for samplers."""
+"""The models of the benchmark, in NumPyro, and their log densities for BlackJAX."""
 
 import jax
 import jax.numpy as jnp

@@ -1,5 +1,5 @@
-"""NumPyro NUTS. One jit runs its kernel on all chains at once, like chain_method="vectorized".
-MCMC.run() would recompile at every call."""
+"""NumPyro NUTS. One jitted program runs the NUTS kernel on all chains at once, like
+chain_method="vectorized". MCMC.run() would recompile at every call."""
 
 import contextlib
 

@@ -77,8 +77,8 @@ def measure(peer, options, model, chains):
 
 
 def distance(ours, theirs):
-    """Returns the largest difference of means or standard deviations, in units of the combined
-    Monte Carlo error."""
+    """Returns the largest difference between means or between standard deviations, in units of the
+    combined Monte Carlo error."""
     return max(abs(ours[name][what][0] - theirs[name][what][0]) /
                numpy.hypot(ours[name][what][1], theirs[name][what][1])
                for name in theirs for what in ("mean", "sd"))

@@ -49,9 +49,9 @@ sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
 import batchtest  # noqa: E402: trees and graphs, as in tests
 
-# For each model and hidden size h: the FLOPs of the products of a leaf, of an inner node and of
-# each child; and the numbers of floats in the parameters (without embeddings), in the results of
-# a node, and in the rows of a word.
+# Six numbers for each model and hidden size h. The first three are the FLOPs of the products of a
+# leaf, of an inner node and of each child. The others are the numbers of floats in the parameters
+# (without embeddings), in the results of a node, and in the rows of a word.
 MODELS = {
     "treernn": lambda h: (0, 2 * h, 0, 0, h, h),
     "treernn_w": lambda h: (2 * h * h, 2 * h * h, 0, 2 * h * h + h, h, h),
@@ -86,8 +86,8 @@ ACTIVATIONS = {
 
 
 def count_nodes(model, values):
-    """Returns the numbers of leaves, inner nodes and children of values (trees as lists, or
-    DAGs)."""
+    """Returns the numbers of leaves, inner nodes and children of values: trees as lists, or DAGs.
+    All nodes of a DAG count as inner nodes."""
     leaves = inner = kids = 0
     for value in values:
         if isinstance(value, dict):
@@ -108,7 +108,8 @@ def count_nodes(model, values):
 
 
 def levels_of(model, value):
-    """Returns the numbers of nodes and of their children for each height (leaves: 0)."""
+    """Returns the numbers of nodes and of their children for each height. Leaves of trees have
+    height 0, and leaves of DAGs have height 1."""
     heights = {}
 
     def add(height, kids):
@@ -142,7 +143,7 @@ def levels_of(model, value):
 def level_floor(model, size, values, batch, threads, peak):
     """Returns the minimum time in seconds, summed over mini-batches and levels. The time of a level
     is the larger of two: the time of its products at the peak, and the time of reading its weights
-    repeatedly."""
+    at the rate of repeated reads."""
     leaf, inner, kid, parameters, _, _ = MODELS[model](size)
     rates = sorted((float(mebibytes) * 2**20, rate * 1e9)
                    for mebibytes, rate in peak["read_gbytes"].items())
@@ -163,7 +164,7 @@ def level_floor(model, size, values, batch, threads, peak):
         for height, (nodes, kids) in totals.items():
             per_node = inner if height else leaf
             flops = per_node * nodes + kid * kids
-            # A dense layer has two FLOPs per weight and row.
+            # A dense layer has two FLOPs per weight and row. A weight has four bytes.
             weights = min(2 * (per_node + (kid if kids else 0)), 4 * parameters)
             total += max(flops / (peak["fma_gflops"] * 1e9), read_time(weights))
     return total
@@ -270,7 +271,8 @@ def measure(model, size, inputs, options, folder):
 
 
 def gains(runs, batch, threads):
-    """Returns the speedup over unbatched code if `threads` is 1, and otherwise over one thread."""
+    """Returns {name: speedup}: over unbatched code if `threads` is 1, and otherwise over one
+    thread. The result is empty if there is no run on one thread."""
     total = runs[batch, threads]["time_us"]["total"]
     if threads == 1:
         return {"over_unbatched": runs[batch, 1]["unbatched_us"] / total}
@@ -302,8 +304,8 @@ def evaluate(model, size, all_values, runs, peaks, activation_ns):
                "peak": peak,
                "floor_share": max(compute, memory) / total * 1e6,
                "level_share": levels / total * 1e6,
-               # The share of the peak that the cost model (levels and activations) allows, and
-               # the share of the measured time that the cost model explains.
+               # Shares according to the cost model (levels and activations): the share of the FMA
+               # peak that it allows, and the share of the measured time that it explains.
                "model_allows": compute / (levels + activations / threads),
                "model_share": (levels + activations / threads) / total * 1e6,
                **gains(runs, batch, threads)}

@@ -1,5 +1,5 @@
 # Builds the runtime and batch-run for 64-bit ARM with Debian's cross compiler
-# (g++-aarch64-linux-gnu). Tests run in qemu-user:
+# (g++-aarch64-linux-gnu). The programs run in qemu-user. To configure the build:
 #
 #   cmake -G Ninja -S runtime -B build-aarch64 -DBATCH_BOOST_CONTEXT=OFF \
 #     -DBATCH_BUILD_TESTS=OFF --toolchain $PWD/cmake/toolchains/aarch64-linux-gnu.cmake

@@ -8,7 +8,7 @@ import inspect
 import os
 import re
 
-# Descriptions of the names that the extension defines.
+# Descriptions of the names that the extension module `_native` defines.
 OF_EXTENSION = {
     "Cancellation": """.. py:class:: Cancellation()
 
@@ -75,7 +75,7 @@ def indented(lines, depth):
 
 
 def signature(function, skipped=0):
-    """Returns the arguments without their types, because Sphinx would link the types."""
+    """Returns the arguments after the first `skipped`, without types, which Sphinx would link."""
     arguments = function.args
     arguments.args = arguments.args[skipped:]
     for node in ast.walk(arguments):
@@ -91,7 +91,7 @@ def is_overload(node):
 
 
 def entry(node):
-    """Returns the entry of a function, or of a class with its public methods."""
+    """Returns the entry of a function, or of a class with its documented public methods."""
     text = ast.get_docstring(node, clean=False)
     if isinstance(node, ast.FunctionDef):
         return ".. py:function:: %s%s\n\n%s" % (
@@ -137,7 +137,7 @@ def describe(package):
         for node in tree.body:
             if getattr(node, "name", None) == name and not is_overload(node):
                 return entry(node)
-            # An alias of a name that a module of the package defines.
+            # Resolve an alias of a name that another module of the package defines.
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and \
                     [getattr(t, "id", None) for t in node.targets] == [name]:
                 return find(node.value.attr, node.value.value.id)

@@ -24,7 +24,7 @@ html_theme_options = {"top_of_page_buttons": []}
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
-# Checks links, including links to headings. With -W, a broken link is an error.
+# Check links, including links to headings. With -W, a broken link is an error.
 nitpicky = True
 myst_heading_anchors = 5
 

@@ -3,8 +3,8 @@
 
 README.md becomes index.md. Links to pages of the site remain links. Links to files of
 examples, benchmarks or docs become downloads. Links to other sources become plain text.
-A link without a target is an error, and so is a page of docs that docs/README.md does not
-link. The navigation has the sections of docs/README.md, then the other pages.
+A link whose target is missing is an error, and so is a page of docs that docs/README.md
+does not link. The navigation has the sections of docs/README.md, then the other pages.
 """
 
 import os

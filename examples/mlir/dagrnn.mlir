@@ -4,7 +4,7 @@
 //
 //   h(n) = tanh(U E[word] + W (sum of h over the predecessors) + b)
 //
-// An instance is the node without readers, from which all other nodes are reachable.
+// The input is the node without readers, from which all other nodes are reachable.
 //
 // Run it:
 //   batch-run examples/mlir/dagrnn.mlir --params=random:0 \

@@ -29,8 +29,8 @@
 
 module attributes {batch.sizes = {H = 256 : index}} {
   // Result of the model: a node, its children, and the siblings after it. The children of a node
-  // are created before its siblings. The rows of results are in the opposite order: the last node
-  // created comes first.
+  // are created before the siblings after it. The rows of results are in the opposite order: the
+  // last node created comes first.
   rec.adt @Nodes {
     rec.variant @none()
     rec.variant @node(siblings: !nodes, kids: !nodes, x: !vec, h: !vec, child_count: i32)

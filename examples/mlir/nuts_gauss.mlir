@@ -4,8 +4,8 @@
 //   log p(q) = -1/2 q . prec q
 //
 // The model defines this density and its gradient, and declares the function @nuts.trace of
-// the library. Transitions have a fixed step size, 4 leapfrog steps per leaf, and no
-// warm-up.
+// the library. Transitions have a fixed step size and 4 leapfrog steps per leaf. There
+// is no warm-up.
 //
 // Run it:
 //   test/Integration/posteriors.py inputs nuts_gauss . --chains=64

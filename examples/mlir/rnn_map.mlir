@@ -20,7 +20,7 @@
 
 // The number of classes is 16 and does not depend on H.
 module attributes {batch.sizes = {H = 256 : index}} {
-  // A list that contains rows in reverse order.
+  // A list of states. A fold adds each state at the front, which reverses their order.
   rec.adt @Chain {
     rec.variant @end()
     rec.variant @row(row: !vec, rest: !chain)

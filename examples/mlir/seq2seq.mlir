@@ -86,7 +86,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 3797 : index}} {
     return %word : i32
   }
 
-  // Writes `word` to row t of the words.
+  // Writes `word` to position t of the words.
   func.func private @put_word(%words: !words, %word: i32, %t: index) -> !words {
     %next = tensor.insert %word into %words[%t] : !words
     return %next : !words

@@ -1,6 +1,6 @@
 // TreeLSTM-2Type, a workload of ED-Batch (Chen et al., ICML 2023): an N-ary TreeLSTM with
-// two inner cells. A branch on a bit of an inner node selects its weights, so tasks of two kinds
-// compete for the next batch.
+// two inner cells. A branch on the type of an inner node selects its weights, so tasks of two
+// kinds compete for the next batch.
 //
 //   lstm(leaf w)      : i, o = sigmoid(W_* E[w] + b_*), u = tanh(W_u E[w] + b_u)
 //                       c = i * u, h = o * tanh(c)

@@ -7,10 +7,11 @@
 //
 // Requests are lines of standard input. Each is an instance in the input format
 // of batch-run. An answer is also a line: the number of the request, then the
-// outputs as JSON or "error: MESSAGE". Each thread takes all pending requests
-// as one mini-batch, so batches grow with the load. The bytes and the steps of
-// each request are limited. A request that exceeds a limit gets an error, and
-// the other requests of its mini-batch get their answers.
+// outputs as JSON or "error: MESSAGE". Each thread takes the pending requests,
+// up to LARGEST-BATCH, as one mini-batch, so batches grow with the load. The
+// bytes and the steps of each request are limited. A request that exceeds a
+// limit gets an error, and the other requests of its mini-batch get their
+// answers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,8 +80,8 @@ private:
     return true;
   }
 
-  /// Waits for a request and takes all pending requests. Immediately answers
-  /// requests that are too long.
+  /// Waits for a request and takes pending requests, at most `most`.
+  /// Immediately answers requests that are too long.
   std::vector<Request> take() {
     std::lock_guard<std::mutex> guard(inputLock);
     std::vector<Request> taken;

@@ -50,8 +50,8 @@ bool BatchedForms::fail(Operation *op, const Twine &text) {
 /// Returns true if code generators support `op`, regardless of the ops in its
 /// regions.
 static bool isOperatorCode(Operation *op) {
-  // Operators compute a scalar wherever they use it. An op that returns only
-  // scalars is supported if it has no regions.
+  // Operators compute a scalar wherever they use it, so any op that returns
+  // only scalars is supported, except if it has regions.
   if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
     return op->getNumRegions() == 0;
   return isa<linalg::LinalgOp, tensor::EmptyOp, tensor::SplatOp,
@@ -124,7 +124,8 @@ bool isRaggedType(Type type) {
 
 } // namespace
 
-/// Finds the ragged values that have equal extents.
+/// Finds the ragged arguments that have equal extents, and numbers their
+/// domains.
 void BatchedForms::findDomains() {
   ExtentClasses classes;
   // Class of each ragged value and of each ragged extent.
@@ -192,7 +193,8 @@ void BatchedForms::findDomains() {
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// Returns true if `op` uses only parameters and constants.
+/// Returns true if `op` uses only parameters, constants, and values computed
+/// only from these.
 bool BatchedForms::isSameForAll(Operation *op) const {
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
@@ -224,7 +226,7 @@ bool BatchedForms::picks(Operation *op) const {
       .wasInterrupted();
 }
 
-/// Returns true if `op` extracts an element that a reduction computes.
+/// Returns true if `op` extracts an element that depends on a reduction.
 static bool readsReduction(Operation *op) {
   auto extract = dyn_cast<tensor::ExtractOp>(op);
   llvm::SetVector<Value> values;
@@ -252,16 +254,16 @@ void BatchedForms::visit(Operation *op) {
       return;
     }
   // Copy ops that compute the same value for all tasks, with exceptions:
-  // - Operators fill rows, so `tensor.from_elements` cannot create one tensor
-  //   of scalars for all tasks.
-  // - Ops with BatchableOpInterface have a lowering only in batched form.
-  // - Reads at computed positions need a check.
-  // - A reduction needs memory for its result, but a single number has none.
+  // - `tensor.from_elements`: operators fill rows, so they cannot create one
+  //   tensor of scalars for all tasks.
+  // - Ops with BatchableOpInterface: they have a lowering only in batched form.
+  // - Reads at computed positions: they need a check.
+  // - Reads of a reduction's result: copied code has no memory for the result.
   if (!picks(op) && !readsReduction(op) &&
       !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
     Operation *unknown = findUnknownCode(op);
-    // Ignore dead ops, which are removed later.
+    // Do not report dead ops, which are removed later.
     if (unknown && !isOpTriviallyDead(op)) {
       fail(unknown, "is not supported in an operator yet; use ops of linalg, "
                     "tensor, arith and math");
@@ -417,7 +419,7 @@ void BatchedForms::visitExtract(tensor::ExtractOp op) {
   visitPick(op, op.getTensor(), indices, ones, ones);
 }
 
-/// Checks a slice at computed positions. Its result is a separate tensor for
+/// Checks a read of an element or slice. Its result is a separate value for
 /// each task.
 void BatchedForms::visitPick(Operation *op, Value source,
                              ArrayRef<OpFoldResult> offsets,
@@ -638,8 +640,8 @@ BatchedLoops BatchedForms::getLoops(linalg::LinalgOp op) const {
   return loops;
 }
 
-/// Checks that at most one loop is ragged, and that it reads the rows of its
-/// operands in order.
+/// Checks that at most one loop is ragged. This loop must read the rows of
+/// operands in order, and the body must not use its index.
 bool BatchedForms::checkLoops(linalg::LinalgOp op) {
   BatchedLoops loops;
   for (OpOperand &operand : op->getOpOperands()) {

@@ -24,8 +24,8 @@ static rec::AdtType getAdt(Type type) {
   return dyn_cast<rec::AdtType>(type);
 }
 
-/// Calls `visit` for the ops of `function`, except ops in regions without
-/// control flow.
+/// Calls `visit` for `function` and its ops, except ops in the bodies of ops
+/// that are not control flow, such as linalg ops.
 static void walkControl(func::FuncOp function,
                         llvm::function_ref<void(Operation *)> visit) {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -59,12 +59,13 @@ StructuralControl::StructuralControl(const InstanceProgram &program,
                                      const Sharedness &sharedness) {
   findReads(program, sharedness);
   findComputed(program);
-  // Skip this step for most programs, in which control flow reads no tensor.
+  // Skip this step if no scalar is computed from tensors, as in most programs.
   if (!computed.empty())
     followComputed(program);
 }
 
-/// Adds to `computed` the scalars that ops compute from tensors.
+/// Adds to `computed` the scalars that ops compute from tensors, except
+/// elements read from inputs.
 void StructuralControl::findComputed(const InstanceProgram &program) {
   // Exclude extents, which depend on the data structure, not on computed
   // elements.
@@ -237,9 +238,9 @@ static bool isFunctionArgument(Value value) {
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// Returns the ADT argument of the enclosing function from which matches and
-/// list accesses extract `value`. Returns `value` if it is such an argument,
-/// and null if there is none.
+/// Returns the function argument from which matches and list accesses extract
+/// `value`, or `value` itself if it is an argument. Returns null for other
+/// values, and if `value` contains no ADT values.
 static BlockArgument getWhole(Value value, SymbolTableCollection &symbols) {
   if (!getAdt(value.getType()))
     return {};
@@ -457,7 +458,8 @@ bool RecursionClasses::isOnePass(func::FuncOp function) const {
   if (nodes != 1 || !coversAllNodes(function) || !takesInputs(function))
     return false;
   // A recursive call must pass a child of the node: a field of a match, or an
-  // element of a list in such a field.
+  // element of a list in such a field. The entry may also pass its own
+  // argument.
   for (func::CallOp call : program.getCallers(function)) {
     Value node;
     for (Value operand : call.getOperands())

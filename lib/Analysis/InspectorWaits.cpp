@@ -87,8 +87,8 @@ bool InspectorWaits::waitsForOwnRows(ArrayRef<Operation *> ops) const {
     Operation *op = row.getDefiningOp();
     if (!op) {
       op = row.getParentBlock()->getParentOp();
-      // If `ops` contains a map, the elements over which it iterates also come
-      // from outside `ops`.
+      // If `ops` contains a map, treat the elements over which it iterates as
+      // values from outside `ops`.
       if (isa<rec::MapOp>(op) && inside.contains(op))
         return true;
     }

@@ -52,9 +52,9 @@ static void forEachIndex(ArrayRef<int64_t> shape,
 
 namespace {
 
-/// Rebuilds a function so that it computes with the elements of tensors. If it
-/// cannot rebuild an op, it records the op as the obstacle, and the results of
-/// the op get no elements.
+/// Rebuilds a function so that it computes with the elements of tensors. The
+/// first op that cannot be rebuilt becomes the obstacle. The results of such
+/// ops get no elements.
 class NumberBuilder {
 public:
   NumberBuilder(const InstanceProgram &program)
@@ -140,7 +140,7 @@ NumberBuilder::Elements NumberBuilder::getAll(ValueRange values) {
   return all;
 }
 
-/// Extracts the elements of an argument.
+/// Extracts all elements of a tensor, and returns them.
 NumberBuilder::Elements NumberBuilder::take(Value tensor, Location loc) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Elements elements;
@@ -176,7 +176,8 @@ void NumberBuilder::mapArguments(func::FuncOp made) {
 // Operations on elements
 //===----------------------------------------------------------------------===//
 
-/// Counts a new op on scalars, and fails if there are too many of these ops.
+/// Counts a new op on scalars: as `kFunctionSize` ops if it is of the math
+/// dialect, else as one. Fails if the count exceeds `kFewOperations`.
 void NumberBuilder::count(Operation *op) {
   operations += isa<math::MathDialect>(op->getDialect()) ? kFunctionSize : 1;
   if (operations > kFewOperations)
@@ -233,8 +234,8 @@ void NumberBuilder::convertElementwise(Operation *op) {
     set(result, std::move(elements));
 }
 
-/// Returns the position of the element that `op` reads, or nullopt if the
-/// position is not known.
+/// Returns the position of the element that `op` reads. Returns nullopt if an
+/// index is not constant, or if the tensor has no elements.
 std::optional<int64_t> NumberBuilder::findPlace(tensor::ExtractOp op,
                                                 ValueRange indices) {
   auto type = cast<RankedTensorType>(op.getTensor().getType());
@@ -258,8 +259,8 @@ void NumberBuilder::convert(tensor::ExtractOp op) {
   set(op, {get(op.getTensor())[*place]});
 }
 
-/// Adds a product to the sum of a reduction with one fma, as kernels do.
-/// Returns null if `inner` does not add a product to such a sum.
+/// Emits one fma that adds a product to the sum of a reduction, as kernels do.
+/// Returns null if `inner` does not add a product to the sum of a reduction.
 Value NumberBuilder::addProduct(Operation *inner, linalg::LinalgOp op,
                                 IRMapping &mapping) {
   auto add = dyn_cast<arith::AddFOp>(inner);
@@ -314,7 +315,7 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
       else
         mapping.map(argument, get(operand.get())[placeOf(operand)]);
     }
-    // Map scalars from outside the body, which the body may also yield.
+    // Map the outer scalars that the body reads or yields.
     for (Operation &inner : *body)
       for (Value operand : inner.getOperands())
         if (auto known = numbers.find(operand);

@@ -118,8 +118,8 @@ static void expandSwitch(cf::SwitchOp op) {
   op.erase();
 }
 
-/// Returns the value that `argument` has on all edges into its block, or null
-/// if the edges pass different values.
+/// Returns the only value except `argument` itself that edges pass to
+/// `argument`. Returns null if there is not exactly one such value.
 static Value getOnlyValue(BlockArgument argument) {
   Value only;
   Block *block = argument.getOwner();
@@ -185,8 +185,9 @@ static void returnEarly(func::FuncOp function) {
   }
 }
 
-/// Merges chains of blocks and lets branches skip blocks that contain only a
-/// branch.
+/// Merges chains of blocks, and lets branches skip blocks that contain only a
+/// branch. Also removes redundant block arguments, and replaces branches to
+/// returns with returns.
 static void simplifyGraph(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);

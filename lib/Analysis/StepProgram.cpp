@@ -108,8 +108,9 @@ bool StepProgram::isOfLane(Value value) const {
   return !call || !StepLiveness::isTailCall(call);
 }
 
-/// Checks that all calls of a function pass the same parameters. Otherwise,
-/// variables would have to store a copy of a matrix for every lane.
+/// Returns an obstacle if calls pass different values as a parameter of the
+/// entry, or different parameters as a matrix of a function. Variables would
+/// have to store a copy of the parameter for every lane.
 std::optional<Obstacle> StepProgram::findParameterObstacle() const {
   const InstanceProgram &program = analyses->program;
   const Sharedness &sharedness = analyses->sharedness;
@@ -154,8 +155,8 @@ std::optional<Obstacle> StepProgram::findParameterObstacle() const {
   return std::nullopt;
 }
 
-/// Checks that all values and results that are stored in variables have rows of
-/// a fixed size.
+/// Returns an obstacle if a variable cannot store a value or result of
+/// `function` that needs one, for example because its size is dynamic.
 std::optional<Obstacle>
 StepProgram::findVariableObstacle(func::FuncOp function) const {
   auto describe = [](Type type, StringRef rest) {
@@ -187,8 +188,8 @@ StepProgram::findVariableObstacle(func::FuncOp function) const {
   return obstacle;
 }
 
-/// Checks that the ops of `function` have no side effects, because a block may
-/// run for any lanes in any order.
+/// Returns an obstacle if an op of `function` has side effects, because a block
+/// may run for any lanes in any order.
 std::optional<Obstacle> StepProgram::findEffect(func::FuncOp function) const {
   for (Block *block : getProgramOrder(function))
     for (Operation &op : block->without_terminator())

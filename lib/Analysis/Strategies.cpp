@@ -163,7 +163,7 @@ std::optional<Obstacle> InstanceObstacles::checkCall(func::CallOp call) {
   return std::nullopt;
 }
 
-/// Checks that a program for single instances can store the operands of an op.
+/// Finds an operand of `op` that a program for single instances cannot store.
 std::optional<Obstacle> InstanceObstacles::checkOperands(Operation *op) {
   for (Value operand : op->getOperands()) {
     Type type = operand.getType();

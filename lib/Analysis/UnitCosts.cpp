@@ -15,7 +15,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the size in bytes of a tensor. Each dynamic extent counts as 1.
+/// Returns the size in bytes of a value. A dynamic extent counts as 1, and a
+/// scalar as 8 bytes.
 static double countBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)

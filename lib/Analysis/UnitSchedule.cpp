@@ -143,8 +143,8 @@ bool UnitScheduler::isSmall(uprog::RunOp run) const {
                  2 * costs.getBarrierTime();
 }
 
-/// Returns the steps inside `op` that all units run, or std::nullopt if one of
-/// these steps is not small.
+/// Returns the steps that all units run, among `op` and the ops inside it.
+/// Returns std::nullopt if one of these steps is not small.
 std::optional<SmallVector<uprog::RunOp>>
 UnitScheduler::findSmallSteps(Operation &op) const {
   SmallVector<uprog::RunOp> steps;

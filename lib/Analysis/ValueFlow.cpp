@@ -37,9 +37,9 @@ static bool hasNoEffects(Operation *op) {
 }
 
 /// Returns true if an op that implements no flow interface computes its results
-/// from all of its operands. Such an op has no side effects and no list or ADT
-/// types. Ops of rec are excluded, because they may take tensors instead of
-/// lists and forward their contents.
+/// from all of its operands. Such an op has no side effects, no list or ADT
+/// types, and no region arguments that carry tensors. Ops of rec are excluded,
+/// because they may take tensors instead of lists and forward their contents.
 static bool isComputation(Operation *op) {
   auto hides = [](Type type) { return isa<rec::ListType, rec::AdtType>(type); };
   return !isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
@@ -82,7 +82,7 @@ void ValueFlowWalker::walk(func::FuncOp function, Visitor visit) {
         else
           visit(op, {ValueFlowEdge::Decide, operand.get(), {}, {}});
     }
-    // A select between tensors is tensor code.
+    // A select between tensors is tensor code, so its edges are Compute edges.
     if (auto select = dyn_cast<SelectLikeOpInterface>(op))
       if (Value result = op->getResult(0); !isa<TensorType>(result.getType())) {
         known = true;
@@ -104,7 +104,7 @@ void ValueFlowWalker::walk(func::FuncOp function, Visitor visit) {
   };
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     visitOp(op);
-    // Bodies of tensor ops compute only scalars.
+    // Skip the bodies of tensor ops, which compute only scalars.
     return isa<func::FuncOp, RegionBranchOpInterface>(op)
                ? WalkResult::advance()
                : WalkResult::skip();

@@ -8,9 +8,9 @@
 // Each state of the search is a set of operators that have run. Even before the
 // layout is known, the cost of a batch has a lower bound: its launch, and a
 // gather copy for each operand in which a variable occurs twice. The search
-// first finds the lowest cost from every state to the end. It then lays out
-// whole sequences of batches in ascending order of these costs, until no other
-// sequence can be better than the best layout.
+// first finds the lowest sum of these bounds from every state to the end. It
+// then lays out whole sequences of batches in ascending order of their bounds,
+// until no other sequence can be better than the best layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -211,16 +211,16 @@ void Search::addSubsets(const OperatorBatch &ready,
 std::vector<OperatorBatch>
 Search::candidates(const std::vector<bool> &done) const {
   std::vector<OperatorBatch> ready = readyByKind(done);
-  // The last operator of a kind can run immediately, because it forms a batch
-  // in any case. Running it later may change the copies, but the search tries
-  // that only for small blocks.
+  // The last operator of a kind can run immediately, because it forms its own
+  // batch in any case. Running it later may change the copies, but the search
+  // tries that only for small blocks.
   constexpr size_t small = 12;
   for (const OperatorBatch &batch : ready)
     if (block.operators.size() > small && batch.size() == 1 &&
         left(block.operators[batch[0]].kind, done) == 1)
       return {batch};
-  // Sufficient condition from the paper: it is best to run a kind if all
-  // operators that sourcesOfKind() counts are ready.
+  // Sufficient condition of ED-Batch: it is best to run a kind if all operators
+  // that sourcesOfKind() counts are ready.
   std::vector<std::pair<double, size_t>> ratios;
   for (size_t i = 0; i < ready.size(); ++i)
     ratios.emplace_back(-static_cast<double>(ready[i].size()) /
@@ -237,7 +237,7 @@ Search::candidates(const std::vector<bool> &done) const {
   return batches;
 }
 
-/// Returns a lower bound of the cost of a batch in any layout.
+/// Returns a lower bound on the cost of a batch in any layout.
 Cost Search::leastCost(const OperatorBatch &batch) const {
   Cost cost{1, 0};
   size_t numOperands = block.operators[batch[0]].operands.size();
@@ -324,7 +324,7 @@ static const State::Step *findStep(const State &state,
 
 /// Returns true if the search can omit `second` after `first`, because it also
 /// takes these steps in the opposite order. If two steps can be swapped, the
-/// search takes the step with the smaller batch first.
+/// search takes the step with the lexicographically smaller batch first.
 bool Search::isSwapped(const State &from, const State::Step &first,
                        const State::Step &second) const {
   if (first.batch < second.batch)

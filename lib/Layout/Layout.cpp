@@ -42,9 +42,9 @@ struct TreeView {
   Node root;
 };
 
-/// Orders of nodes that determine each other (algorithm 5 of the paper). The
-/// order of a P node assigns a rank to each child. The order of a Q node, or of
-/// a P node with two children, assigns a rank to its left and to its right end.
+/// Orders of nodes that determine each other (ED-Batch, algorithm 5). The order
+/// of a P node assigns a rank to each child. The order of a Q node, or of a P
+/// node with two children, assigns a rank to its left and to its right end.
 class NodeOrders {
 public:
   explicit NodeOrders(size_t numNodes) : parents(numNodes), maps(numNodes) {
@@ -75,7 +75,8 @@ struct Claim {
   int64_t bytes;
 };
 
-/// Finds an order that satisfies a set of claims (algorithms 2 to 4 and 6).
+/// Finds an order that satisfies a set of claims (ED-Batch, algorithms 2 to 4
+/// and 6).
 class Solver {
 public:
   explicit Solver(const LayoutProblem &problem)
@@ -248,8 +249,9 @@ bool Solver::solve(const std::vector<Claim> &claims,
   return true;
 }
 
-/// Calls `callback` with the claims of each batch that has several claims. The
-/// claims of a batch must be adjacent.
+/// Calls `callback` with the claims of each batch that has several claims,
+/// until a call returns false. Returns false in this case. The claims of a
+/// batch must be adjacent.
 template <class Callback>
 static bool forEachBatch(const std::vector<Claim> &claims,
                          Callback &&callback) {
@@ -301,10 +303,10 @@ void Solver::forEachNode(const Claim &claim, const TreeView &view,
   }
 }
 
-/// Makes the trees below all accesses of a batch isomorphic: variables that are
-/// adjacent in every order of one tree are also adjacent in the others. A
-/// reduction changes only the trees of accesses that share variables with its
-/// set.
+/// Makes the trees below all accesses of a batch isomorphic: if variables are
+/// adjacent in every order of one tree, the corresponding variables are
+/// adjacent in the others. Returns false if this is impossible. A reduction
+/// changes only the trees of accesses that share variables with its set.
 bool Solver::broadcast(const std::vector<Claim> &claims, PQTree &tree) {
   batchesOf.assign(problem.variables.size(), {});
   for (const Claim &claim : claims)
@@ -416,8 +418,8 @@ static bool isContiguous(const std::vector<int32_t> &variables,
   return true;
 }
 
-/// Returns true if an access needs a copy in every layout. Stores the reason
-/// for a copy in `reason`.
+/// Returns true if an access that is not shared needs a copy in every layout.
+/// Stores the reason for a copy in `reason`.
 static bool noLayoutHelps(const LayoutProblem &problem,
                           const std::vector<int32_t> &variables,
                           AccessCopy::Reason &reason) {
@@ -623,7 +625,7 @@ Conflicts::Claims Conflicts::core(const Claims &some) {
 /// Drops a set of claims with the fewest bytes and, among equals, the fewest
 /// claims. Tries sets in this order. Each set consists of an earlier set and a
 /// claim from a core() that remains after the earlier set is dropped. Returns
-/// false if the search takes too long.
+/// false if there are too many claims, or if the search takes too long.
 bool Conflicts::dropFewest() {
   constexpr size_t maxClaims = 64;
   constexpr int maxSets = 256;

@@ -10,8 +10,8 @@
 // from the leaves; a child inside a Q node gets its parent from a neighbor.
 // `labelNodes` labels the pertinent nodes as full or partial. All leaves below
 // a full node are in the set. This step only sets labels, so the tree is
-// unchanged if no template fits. Then the templates (P2 ... P6, Q2, Q3 in the
-// paper's numbering) change the tree.
+// unchanged if no template fits. Then the templates change the tree: P2 ... P6,
+// Q2 and Q3 in the numbering of Booth and Lueker.
 //
 //===----------------------------------------------------------------------===//
 
@@ -540,8 +540,9 @@ std::vector<int32_t> PQTree::frontier() const {
   return result;
 }
 
-/// Checks the nodes below `node`. Marks them in `seen`, so the walk terminates
-/// even if links are wrong.
+/// Returns an error message if `node` or a link to its children is wrong, and
+/// otherwise an empty string. Marks the children in `seen`, so the walk
+/// terminates even if links are wrong.
 std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
   const NodeData &data = nodes[node];
   std::string name = "node " + std::to_string(node);

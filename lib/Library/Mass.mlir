@@ -1,6 +1,6 @@
 // Mass matrices of samplers. A mass matrix is the inverse of an estimate L Lᵀ
 // of the covariance of the target. The functions compute velocities L z, forces
-// Lᵀ g, sums of products of positions, and the factor L that follows from these
+// Lᵀ g, sums of products of deviations, and the factor L that follows from these
 // sums. As in Stan, the estimate is the weighted mean of the covariance of the
 // positions (weight `count`) and of 0.001 on the diagonal (weight 5).
 

@@ -112,7 +112,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
     %all = arith.addf %sum_a, %sum_b : !vec
     %d0 = call @multinomial.dot(%all, %first_a) : (!vec, !vec) -> f64
     %d1 = call @multinomial.dot(%all, %last_b) : (!vec, !vec) -> f64
-    // Check each piece together with the first step of the other one.
+    // Check each piece together with the nearest step of the other one.
     %a = arith.addf %sum_a, %first_b : !vec
     %d2 = call @multinomial.dot(%a, %first_a) : (!vec, !vec) -> f64
     %d3 = call @multinomial.dot(%a, %first_b) : (!vec, !vec) -> f64
@@ -130,10 +130,10 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
 
   // Extends a trajectory by a piece of 2^depth leapfrog steps from (q,
   // gradient, z), or fewer if the piece turns or diverges. Stacks contain the
-  // first momenta, last momenta and sums of complete pieces. At the end, row 0
-  // belongs to the whole piece. `before` is the number of earlier leapfrog
-  // steps in this transition, and `acceptance` the sum of their acceptance
-  // probabilities.
+  // first momenta, last momenta and sums of complete pieces. If the piece is
+  // complete, row 0 belongs to it at the end. `before` is the number of earlier
+  // leapfrog steps in this transition, and `acceptance` the sum of their
+  // acceptance probabilities.
   //
   // The odds of a point are exp(gain). The gain is the log density of (q, z) at
   // the point, minus that at the beginning of the transition. With a slice, the
@@ -275,10 +275,10 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   }
 
   // Runs one transition. Returns the next position, its log density and its
-  // gradient; the mean acceptance probability, and the numbers of leapfrog
-  // steps and doublings; whether the trajectory diverged; and the energy of
-  // the point that was taken. Also returns the stacks, whose contents have no
-  // meaning between transitions.
+  // gradient. Also returns the mean acceptance probability, the numbers of
+  // leapfrog steps and doublings, and the energy of the point that was taken.
+  // Another result is true if the trajectory diverged. The last results are the
+  // stacks, whose contents have no meaning between transitions.
   func.func private @multinomial.transition(
       %q: !vec, %logp: f64, %gradient: !vec, %epsilon: f64, %factor: !factor,
       %max_depth: i32, %is_slice: i1, %firsts: !stack, %lasts: !stack, %sums: !stack,
@@ -394,7 +394,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
 
   // Runs one step of dual averaging. Returns the logarithms of the step size
   // and of its average, the mean error, and the number of steps. `centre` is
-  // the value towards which step sizes are drawn.
+  // the value towards which the logarithms of step sizes are drawn.
   func.func private @multinomial.fit_step(
       %acceptance: f64, %target: f64, %centre: f64, %log_average: f64, %error: f64,
       %m: f64) -> (f64, f64, f64, f64) {
@@ -427,7 +427,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   //
   //   1  the step size
   //   2  the position contributes to the mass matrix
-  //   4  a window ends: there is a new mass matrix, and the step size starts anew
+  //   4  a window ends: there is a new mass matrix, and dual averaging starts anew
   //   8  the step size becomes the average of the previous ones
   //
   // The state of a chain consists of its position, the factor of the mass

@@ -126,8 +126,8 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     return %end#0, %end#1, %end#2, %end#3 : f64, !vec, !vec, !vec
   }
 
-  // Builds a balanced tree of 2^depth leaves that continues a trajectory from a
-  // point (q, grad, r). `step` is negative if the tree goes back in time.
+  // Builds a tree of 2^depth leaves, or fewer if it stops early. The tree continues a
+  // trajectory from a point (q, grad, r). `step` is negative if the tree goes back in time.
   // Returns
   //   - position and momentum of its first leaf,
   //   - position, gradient and momentum of its last leaf,
@@ -380,7 +380,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
 
   // Runs N transitions that fit the step size and the variances. A window of
   // transitions determines the variances for the next window, which starts with
-  // a new step size. Windows end at 15, 30, 60 and 90 % of N. Returns the
+  // the average step size. Windows end at 15, 30, 60 and 90 % of N. Returns the
   // position with its log density and gradient, the step size, and the
   // variances.
   func.func @nuts.warm_up(%q0: !vec, %steps: index, %seed: i32, %chain: i32)
@@ -392,7 +392,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     %unit = arith.constant 1.0 : f64
     %zeros = arith.constant dense<0.0> : !vec
     %ones = arith.constant dense<1.0> : !vec
-    // Dual averaging: target acceptance, gamma, t0, kappa, and log 10.
+    // Dual averaging: target acceptance, 1 / gamma, t0, -kappa, and log 10.
     %target = arith.constant 0.8 : f64
     %inverse_gamma = arith.constant 20.0 : f64
     %delay = arith.constant 10.0 : f64

@@ -40,7 +40,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   sizes.sizes.assign(options.sizes.begin(), options.sizes.end());
   pm.addPass(createSpecializeSizesPass(sizes));
   pm.addPass(createShareResourcesPass());
-  // The passes below only support scf and lists.
+  // Later passes expect structured control flow, and maps and folds over lists
+  // instead of list-shaped ADTs.
   pm.addPass(createLiftCFPass());
   pm.addPass(createListElementsPass());
 
@@ -267,7 +268,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   device.addPass(createExpandFloatsPass());
   device.addPass(createSaturateConversionsPass());
   device.addPass(math::createMathSincosFusionPass());
-  // Expand math, because its libraries are available only with a toolkit.
+  // Expand math, because device libraries for math require a toolkit.
   device.addPass(createExpandMathPass());
   device.addPass(createMathToIntrinsicsPass());
   device.addPass(createSCFToCFPass());

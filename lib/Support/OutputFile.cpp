@@ -44,7 +44,8 @@ static std::string readLink(const std::string &name) {
   return folder.str().str();
 }
 
-/// Writes all bytes. A failed write is an error but does not end the program.
+/// Writes all bytes. Returns the error of a failed write, which would otherwise
+/// end the program when the stream is destroyed.
 static std::error_code writeAll(int file, StringRef bytes) {
   llvm::raw_fd_ostream stream(file, /*shouldClose=*/false, /*unbuffered=*/true);
   stream << bytes;
@@ -88,7 +89,7 @@ Error mlir::batch::writeOutputFile(StringRef path, StringRef bytes) {
   }
   fs::file_status status;
   bool isReplaced = fs::status(name, status) || fs::is_regular_file(status);
-  // If `name` is still a link, it is in /proc.
+  // If `name` is still a link, it is in /proc or 40 links led to it.
   if (fs::is_symlink_file(name))
     isReplaced = false;
   return llvm::errorCodeToError(isReplaced ? replace(name, bytes)

@@ -16,8 +16,8 @@ namespace mlir::batch {
 
 /// Replaces `call` with a copy of the single block of `callee`. Returns a
 /// mapping from each op of `callee` to its copy. If the call is marked as a
-/// backedge, marks every copy. The upstream inlineCall does neither, and
-/// changes the locations of errors.
+/// backedge, marks the copy of each op in the block. The upstream inlineCall
+/// does neither, and changes the locations of errors.
 inline IRMapping inlineCall(func::CallOp call, func::FuncOp callee) {
   OpBuilder builder(call);
   IRMapping mapping;

@@ -35,7 +35,8 @@ private:
   nb::object session;
 };
 
-/// Calls a model with dense arguments and results, without running Python code.
+/// Calls a model with dense arguments and results, without the Python code of
+/// Function.run().
 class Call {
 public:
   /// idle: sessions that are not in use.

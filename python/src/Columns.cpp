@@ -81,7 +81,7 @@ public:
   const Py_buffer *operator->() const { return &view; }
 
   /// Returns the format code of the elements, or 0 if the format has several
-  /// characters or another byte order.
+  /// characters or a non-native byte order.
   static char code(const Py_buffer &view) {
     const char *format = view.format ? view.format : "B";
     if (*format == '@' || *format == '=' || *format == '<')
@@ -161,7 +161,8 @@ std::string Column::where(const ColumnUser &user) const {
   return result;
 }
 
-/// Describes the value expected at where(); for a list, its element type.
+/// Returns the description of the value expected at where(). Inside lists, this
+/// is the description of an element.
 std::string Column::wanted() const {
   std::string result = description;
   for (size_t i = 0; i < places.size(); ++i)
@@ -282,7 +283,8 @@ bool Column::addInteger(nb::handle value, ColumnUser &user) {
   return true;
 }
 
-/// Returns the bits of a number as bfloat16: the upper 2 bytes of a float32.
+/// Returns the bits of a number as bfloat16: the rounded upper 2 bytes of a
+/// float32.
 static uint16_t toBFloat(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, 4);
@@ -361,8 +363,8 @@ bool Column::fits(const Py_buffer &view) const {
   }
 }
 
-/// Adds an array. Returns false if its element type or shape does not match the
-/// column.
+/// Adds an array. Returns false if the value is not an array, or if its element
+/// type or shape does not match the column.
 bool Column::addArray(nb::handle value, bool isList, ColumnUser &user) {
   Buffer buffer(value);
   if (!buffer || !fits(*buffer) ||

@@ -64,7 +64,7 @@ public:
   /// Returns a pointer past the last number that it has read.
   const int64_t *addNodes(const int64_t *numbers, int level = 0);
 
-  /// Returns true if the values `a` and `b` have equal bits.
+  /// Returns true if the values in rows `a` and `b` have equal bits.
   bool areEqual(int64_t a, int64_t b) const;
   uint64_t hash(int64_t row) const;
   /// Removes all values except the first `rows`.
@@ -115,7 +115,7 @@ bool isList(nanobind::handle object);
 /// declares.
 std::string tooMany(int64_t children, const std::string &type, int64_t arity);
 
-/// Return the numbers as an array that owns its memory.
+/// Returns the numbers as an array that owns its memory.
 nanobind::object asArray(std::vector<int64_t> numbers);
 nanobind::object asArray(std::vector<int32_t> numbers);
 } // namespace batch::python

@@ -329,7 +329,7 @@ std::optional<std::string> Session::run(int64_t instances,
     // The exception is usually a KeyboardInterrupt.
     if (PyErr_CheckSignals() != 0)
       throw nb::python_error();
-    // The call continues if the handler of the signal raises no exception.
+    // If the handler of the signal raises no exception, the run starts again.
     if (status == BATCH_STATUS_CANCELLED && !asked) {
       cancellation.reset();
       continue;
@@ -364,7 +364,7 @@ nb::object Session::readRows(int64_t number, bool bits, int64_t *offsets) {
                              nullptr};
   BatchStatus status;
   {
-    // For a few rows, releasing the GIL takes longer than the copy.
+    // For a small output, releasing the GIL takes longer than the copy.
     std::optional<nb::gil_scoped_release> release;
     if (bytes > (1 << 16))
       release.emplace();

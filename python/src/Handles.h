@@ -90,7 +90,7 @@ struct Cancellation {
   std::unique_ptr<BatchCancellation, Free<batchCancellationFree>> handle;
 };
 
-/// Scope in which an interrupt requests this cancellation.
+/// Scope in which an interrupt requests the cancellation `run`.
 class Interruptible {
 public:
   explicit Interruptible(BatchCancellation *run);

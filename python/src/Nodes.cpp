@@ -559,8 +559,9 @@ void NodeWalk::pause() {
     throw nb::python_error();
 }
 
-/// Throws an error if a node contains itself. Runs whenever the depth of the
-/// stack has doubled, because the traversal of a cycle would never end.
+/// Throws an error if a node contains itself, or if the stack is too deep. Runs
+/// whenever the depth of the stack has doubled, because the traversal of a
+/// cycle would never end.
 void NodeWalk::checkCycle() {
   checkAt = 2 * stack.size();
   struct Hash {

@@ -46,6 +46,7 @@ Interruptible::Interruptible(BatchCancellation *run) {
   if (!isMainThread() || ::sigaction(SIGINT, nullptr, &before) != 0)
     return;
   // In a process that was forked during a run, onInterrupt is still installed.
+  // It must not call itself.
   if (!(before.sa_flags & SA_SIGINFO) || before.sa_sigaction != onInterrupt)
     handlerOfPython = before;
   // Without a Python handler, an interrupt ends the process or has no effect.

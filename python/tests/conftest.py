@@ -1,8 +1,8 @@
 """Environment of the tests: two CPU devices of JAX, a compiler, and an empty cache.
 
 Markers select tests: `slow` runs only with `-m slow`, `torch` needs PyTorch, and `gpu` needs a GPU.
-Of the cases of a test marked `sampled(n)`, one in n runs; `--seed` selects it. `--all` runs all
-cases. With `sampled(n, "name", …)`, cases with equal parameters of these names run together.
+One in n cases of a test marked `sampled(n)` runs; `--seed` selects it. `--all` runs all cases.
+With `sampled(n, "name", …)`, cases with equal parameters of these names run together.
 """
 
 import importlib.util
@@ -77,7 +77,8 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="module", autouse=True)
 def without_compiled_functions():
-    """Frees the code compiled by JAX for a module's tests. It is several gigabytes in total."""
+    """Frees the code that JAX compiled for a module's tests, because the code of all modules
+    together takes several gigabytes."""
     yield
     import jax
     jax.clear_caches()

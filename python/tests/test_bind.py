@@ -1,4 +1,4 @@
-"""batch.bind: arrays that may change. Each function packs them once."""
+"""batch.bind: arrays that may change. Functions pack them again only after an update."""
 
 import jax.numpy as jnp
 import numpy

@@ -21,7 +21,7 @@ MATRIX = jnp.asarray(NUMBERS)
 
 
 def grow(x, y):
-    """A loop, so that the compiled program has work to do."""
+    """Runs a loop, so that the compiled program has work to do."""
     return lax.while_loop(lambda s: (s[0] < 100).all(), lambda s: (s[0] * 2 + 1, s[1] + y),
                           (x, y))
 
@@ -302,7 +302,7 @@ def test_threads():
 
 
 def test_workers_and_single_instances_in_turn():
-    """A single instance wakes no other worker, because there is no work for it."""
+    """Calls with one instance, which wake no other worker, and with three instances take turns."""
     mapped = batch.vmap(grow, threads=2)
     for x, y in ((NUMBERS[:1], NUMBERS[:1, 0]), (NUMBERS, NUMBERS[:, 0]),
                  (NUMBERS[:1] + 3, NUMBERS[:1, 0])):

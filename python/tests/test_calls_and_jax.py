@@ -192,7 +192,7 @@ def test_views_keep_results(double, given):
 
 
 def test_large_results_are_aligned(double):
-    """JAX does not copy memory that has this alignment."""
+    """Large results are aligned to 64 bytes, so JAX does not copy them."""
     assert double(jnp.asarray(large())).unsafe_buffer_pointer() % 64 == 0
 
 

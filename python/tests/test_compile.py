@@ -147,7 +147,7 @@ COMPILE_ENCODER = """
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    """(a compiler, the file of a model in its cache, the contents of this file)."""
+    """A compiler, the file of a model in its cache, and the contents of this file."""
     compiler = CountingCompiler(tmp_path_factory.mktemp("stored"))
     done = compiler.run_python(COMPILE_ENCODER, ENCODER, "52")
     assert done.returncode == 0, done.stdout

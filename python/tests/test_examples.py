@@ -1,4 +1,4 @@
-"""Examples from the JAX documentation compute the same with batch.vmap as with jax.vmap.
+"""Examples from the JAX documentation have the same results with batch.vmap as with jax.vmap.
 
 The examples come from the docstrings of the functions in FUNCTIONS, in the installed JAX. The
 following rule chose these functions before any example was run with Batch; support/jax_examples.py

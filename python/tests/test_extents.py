@@ -252,7 +252,7 @@ def of_kids(t: Rose) -> batch.tensor():
 
 @batch.function
 def of_outer(t: Rose) -> batch.tensor():
-    """In the body of a sum, asks about a list outside of the body."""
+    """Asks, in the body of a sum, about a list outside of the body."""
     rows = t.kids.map(of_outer)
     return t.x + t.kids.sum(lambda kid: kid.x if rows.shape[0] > 1 else 2 * kid.x)
 

@@ -203,7 +203,7 @@ def test_endless_nodes():
 
 
 def tree_of_shared_nodes():
-    """Returns an object that represents a tree of 2^40 nodes."""
+    """Returns an object that represents a tree with 2^40 leaves."""
     tree = Leaf(1)
     for _ in range(40):
         tree = Node(tree, tree)

@@ -1,4 +1,4 @@
-"""batch-import: imported modules compute the same as JAX or as the PyTorch cell.
+"""batch-import: imported modules have the results of JAX, or of an LSTM cell in NumPy.
 
 The modules are StableHLO from JAX, text from torch-mlir, and text with unusual syntax.
 """
@@ -118,7 +118,7 @@ def portable_bytecode(f):
       for name in ("while", "cond", "integers")),
 ], ids=lambda value: getattr(value, "__name__", value))
 def test_stablehlo(imported, name, form):
-    # Text with locations and portable bytecode contain the names of the arguments.
+    # Text without locations does not contain the names of the arguments.
     options = NAMES if form in (text, exported_text) else []
     model = imported(form(jax.jit(PROGRAMS[name], keep_unused=True)), "--shared=0", *options)
     outputs = model.bind({"W": W})(x=instances_of(name), n=NS)

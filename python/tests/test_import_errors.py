@@ -50,7 +50,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 @pytest.fixture
 def source(tmp_path, monkeypatch):
-    """The file in.mlir, the only file in the current folder."""
+    """Path of in.mlir in an empty folder, which becomes the current folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path / "in.mlir"
 
@@ -62,7 +62,7 @@ def bytecode():
 
 @functools.cache
 def sort():
-    """A module with an operation that jaxlib does not lower."""
+    """Returns a module with an operation that jaxlib does not lower."""
     return jax.jit(jnp.sort).lower(XS[0]).as_text()
 
 
@@ -72,7 +72,7 @@ def cell():
 
 
 def resource(kind):
-    """A module with a constant of two elements of 16 bits each."""
+    """Returns a module with a constant of two elements of type `kind`, and 4 bytes of data."""
     return f"""func.func @f(%x: tensor<2x{kind}>) -> tensor<2x{kind}> {{
   %w = arith.constant dense_resource<w> : tensor<2x{kind}>
   %y = arith.addf %x, %w : tensor<2x{kind}>
@@ -89,7 +89,7 @@ def resource(kind):
 
 
 def nest():
-    """A StableHLO module whose regions are nested deeper than the recursion limit of Python."""
+    """Returns a StableHLO module whose regions are nested deeper than Python's recursion limit."""
     levels = sys.getrecursionlimit() + 1
     return "\n".join([
         "func.func @f(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32> {",
@@ -186,7 +186,7 @@ def case(name, make, text, *options):
          "--params", "x.npz", "--no-check"),
 ])
 def test_wrong_module(source, make, text, options):
-    """On an error, the command prints one message and writes no file."""
+    """The command prints an error message without a traceback, and writes no file."""
     data = make() if callable(make) else make
     source.write_bytes(data if isinstance(data, bytes) else data.encode())
     result = batch_import("in.mlir", "-o", "none.mlir", *options)

@@ -40,7 +40,7 @@ def collatz(n):
 
 
 def rounds(n):
-    """Computes the same as collatz(), but in plain Python."""
+    """Returns the result of collatz(), computed in plain Python."""
     count = 0
     while n > 1:
         n = n // 2 if n % 2 == 0 else 3 * n + 1
@@ -210,7 +210,7 @@ def test_results_wait_for_a_slow_one():
 # --- errors ------------------------------------------------------------------------------
 
 def broken(kind):
-    """Yields two numbers, then raises OSError or yields a value of another kind."""
+    """Yields two numbers, then raises OSError or yields a value that is not an int32 number."""
     yield numpy.int32(5)
     yield numpy.int32(6)
     if kind == "exception":
@@ -274,7 +274,7 @@ def test_error_has_a_location():
 # --- interrupts --------------------------------------------------------------------------
 
 def forever(v):
-    """Loops forever for positive numbers."""
+    """Loops forever, except for negative numbers."""
     return lax.while_loop(lambda s: s[0] >= 0, lambda s: (s[0] * 1, s[1] + 1), (v, 0))
 
 

@@ -103,7 +103,7 @@ class Unreadable:
 
 
 class NoCapsule(Unreadable):
-    """An array whose __dlpack__ returns another array."""
+    """An array whose __dlpack__ returns an array instead of a capsule."""
 
     def __dlpack__(self, **_):
         return LIMIT

@@ -42,7 +42,7 @@ def compare_instances(mapped, f, arguments, without=()):
 
 
 def compare(f, arguments, without=()):
-    """Compares batch.vmap(f) with f for these instances, then for four of them in another order.
+    """Compares batch.vmap(f) with f for all instances, then for four of them in a different order.
 
     The second call compiles nothing.
     """

@@ -10,7 +10,7 @@ from support.word_trees import Leaf, Node, Tree, mirror, total, tree
 
 import batch
 
-# Trees 0 and 2 share their nodes.
+# Tree 2 contains tree 0 twice.
 TREES = [tree, Leaf(4), Node(tree, tree), Node(Leaf(5), Leaf(2))]
 
 
@@ -124,7 +124,7 @@ def test_keys():
 
 @batch.function
 def fib(n) -> int:
-    """Recursion that depends only on a tensor."""
+    """Makes recursive calls that depend only on a tensor."""
     return lax.cond(n < 2, lambda: n, lambda: fib(n - 1) + fib(n - 2))
 
 

@@ -503,7 +503,7 @@ def test_negative_arity():
 
 
 def with_field(name, kind):
-    """Data type whose variant A has one field."""
+    """Returns a data type whose variant A has one field."""
     return batch.adt(type("Odd", (), {"A": type("A", (), {"__annotations__": {name: kind}})}))
 
 

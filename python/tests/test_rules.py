@@ -1,4 +1,4 @@
-"""Rules that replace JAX primitives compute the same as JAX: shapes, types, edge values.
+"""Rules that replace JAX primitives give the same results as JAX: shapes, types, edge values.
 
 The expanded function runs only in JAX, without the compiler.
 """
@@ -151,7 +151,7 @@ SIZES = pytest.mark.parametrize("n, block", [(1, None), (5, None), (5, 2)])
 
 @pytest.fixture
 def matrices(monkeypatch, n, block):
-    """(a square matrix, two columns, a symmetric positive definite matrix)."""
+    """A square matrix, a matrix of two columns, and a symmetric positive definite matrix."""
     if block:
         monkeypatch.setattr(linalg, "_BLOCK", block)
     a, b = normal(n, n), normal(n, 2)

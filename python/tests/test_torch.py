@@ -10,7 +10,7 @@ import batch
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-# Multiplies the sum of a list's rows by a parameter, and adds a vector.
+# Multiplies the sum of a list's rows by a parameter and adds a vector. Also doubles a number.
 MODEL = """
 !vec = tensor<4x$T>
 func.func @main(%rows: tensor<?x4x$T> {batch.name = "rows"}, %x: !vec {batch.name = "x"},

@@ -244,7 +244,8 @@ class Reduces(nn.Module):
 
 
 def place_in(module):
-    """Returns the location of the first line of a module's `forward`, as messages print it."""
+    """Returns the location of the first line of the body of a module's `forward`, as messages print
+    it."""
     line = module.forward.__code__.co_firstlineno + 1
     return f"{os.path.basename(__file__)}:{line} (in forward)"
 

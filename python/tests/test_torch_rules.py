@@ -41,7 +41,7 @@ TRUTH = uniform(3, 4) > 0.5
 # (numbers between 0.1 and 0.9, numbers of both signs, a positive vector)
 FLOATS = {str(dtype).partition(".")[2]: (P.to(dtype), Y.to(dtype), Q.to(dtype))
           for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16)}
-# (numbers of both signs, positive numbers)
+# (numbers of both signs if the type is signed, positive numbers)
 INTEGERS = {str(dtype).partition(".")[2]:
             (integers(3, 4, dtype=dtype), integers(3, 4, low=1, dtype=dtype).clamp(min=1))
             for dtype in (torch.int64, torch.int32, torch.uint8)}

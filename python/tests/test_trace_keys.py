@@ -1,4 +1,4 @@
-"""Cache keys of traces are equal if and only if the functions compute the same results."""
+"""Cache keys of traces differ between different computations, and are equal for equal ones."""
 
 import itertools
 

@@ -132,7 +132,7 @@ def test_straight_line(f, arguments, options):
 
 @pytest.mark.parametrize("width, is_kept", [(16, True), (2, False)])
 def test_concatenation(width, is_kept):
-    """The compiler copies long rows in one operation."""
+    """Only a concatenation of long rows remains an operation `tensor.concat`."""
     def swap(x):
         return jnp.concatenate([x[width:2 * width], x[:width]])
 

@@ -290,8 +290,8 @@ void Grid::publish(Thread &thread, const void *address, int64_t order,
     scope = std::min(scope, thread.fenced.scope);
   }
   Publication &publication = published[address];
-  // An update adds to the clock that earlier updates have published; a store
-  // replaces that clock.
+  // An update adds to the clock that is already published at the address; a
+  // store replaces that clock.
   if (continues && publication.clock) {
     if (!clock)
       return;

@@ -54,9 +54,9 @@ void Grid::barrier(Thread &thread, const char *where) {
   yield(thread);
 }
 
-// The first thread of a block to arrive splits the block's time. Earlier
-// accesses precede the barrier, and accesses of threads that have arrived
-// follow it.
+// The first thread of a block that arrives at the cluster barrier splits the
+// block's time. Earlier accesses precede the barrier, and accesses of threads
+// that have arrived follow it.
 
 void Grid::clusterArrive(Thread &thread, const char *where) {
   thread.where = where;

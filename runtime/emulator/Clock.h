@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // Vector clocks for many threads that mostly synchronize in blocks. Every block
-// has its own time, which advances at a barrier of all its threads, or when one
-// of them publishes its accesses. The stamp of an access contains its thread
-// and the time. One number therefore represents all accesses of a block's
-// threads up to a time. A clock needs one number per block, and separate
-// entries only for threads that have published something since the last barrier
-// of their block.
+// has its own time. The time advances at a barrier of the block's threads, when
+// one of them publishes its accesses, and when one arrives at the cluster
+// barrier. The stamp of an access contains its thread and the time. One number
+// therefore represents all accesses of a block's threads up to a time. A clock
+// needs one number per block, and separate entries only for threads that have
+// published something since the last barrier of their block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +47,9 @@ private:
   uint32_t bits = 0;
 };
 
-/// The thread and the time of an access. Converts to false if there is no
-/// access. All accesses before a launch have the same stamp.
+/// The thread and the time of an access, and whether the access is atomic.
+/// Converts to false if there is no access. All writes of the host have the
+/// same stamp.
 class Stamp {
 public:
   Stamp() = default;
@@ -88,7 +89,7 @@ public:
            (!threads.empty() && coversThread(stamp));
   }
   void setBlockTime(int64_t block, uint32_t time) { blocks[block] = time; }
-  /// Adds the accesses of one thread.
+  /// Adds the accesses of one thread up to a time.
   void add(ThreadId id, uint32_t time);
   void join(const Clock &other);
 
@@ -119,7 +120,8 @@ public:
   Stamp stamp(bool atomic) const { return Stamp(id, now, atomic); }
   ThreadId thread() const { return id; }
   uint32_t time() const { return now; }
-  /// Returns true if the access is known to have happened before.
+  /// Returns true if an access with this stamp is known to have happened
+  /// before.
   bool covers(Stamp stamp) const {
     return stamp.id() == id || block->known.covers(stamp) ||
            (!acquired.empty() && coversAcquired(stamp));

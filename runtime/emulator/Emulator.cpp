@@ -82,7 +82,7 @@ void Emulator::launch(const EmulatedLaunch &launch) {
          static_cast<size_t>(launch.blocks * launch.threads))
     state->stacks.push_back(std::make_unique<FiberStack>(0));
   state->blocks = std::max<size_t>(state->blocks, launch.blocks);
-  // A gap follows each block's memory, so an access beyond the end hits no
+  // A gap follows each block's memory, so an access just beyond the end hits no
   // other memory.
   size_t stride = (launch.sharedBytes + 1024 + 127) / 128 * 128;
   char *shared = state->shared.reserve(launch.blocks * stride,

@@ -14,8 +14,8 @@ using namespace batchrt::emulator;
 
 /// The virtual time that a switch takes.
 static constexpr uint64_t switchTime = 10;
-/// A kernel is considered deadlocked after all its threads have waited for this
-/// virtual time.
+/// A kernel counts as deadlocked after this virtual time without a change, if
+/// all runnable threads poll and some of them read the clock.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
 /// A thread counts as polling after this many returns to the same atomic load.
 /// Barriers of all blocks read the clock in every 16th iteration, so they read
@@ -127,7 +127,8 @@ void Grid::resume(size_t position) {
   if (returned)
     ended(thread);
   if (thread.state != ThreadState::Ready) {
-    // Threads that became ready in the meantime are at the end of the list.
+    // Threads that became ready in the meantime were appended, so `position` is
+    // still correct.
     ready[position] = ready.back();
     ready.pop_back();
   }
@@ -168,7 +169,8 @@ uint32_t Grid::endTime() const {
 
 // A thread polls if it has returned to an atomic load several times while
 // nothing changed: no memory was written, and no thread has reached a barrier
-// or exited. Once all runnable threads poll, nothing can change any more. The
+// or a warp operation, or exited. Once all runnable threads poll, only the
+// clock can change any more. The
 // load whose returns are counted is chosen anew after 1, 2, 4, ... loads, so it
 // is eventually a load in the polling loop (Brent's cycle detection).
 

@@ -35,7 +35,7 @@ enum class ThreadState {
   Ended,
 };
 
-/// The clock that an atomic store has published, and the threads to which it is
+/// A clock that a thread has published, and the threads to which it is
 /// published.
 struct Publication {
   SharedClock clock;
@@ -80,8 +80,8 @@ struct Thread : BatchEmulatorThread {
   // Copies in progress: in committed groups, and in the next group.
   std::deque<std::vector<Copy>> copyGroups;
   std::vector<Copy> copies;
-  // Polling: the number of loads since `polledAt`, and the number of returns to
-  // one of these loads. See Grid::poll().
+  // Polling: the number of loads since change number `polledAt`, and the number
+  // of returns to one of these loads. See Grid::poll().
   uint64_t polledAt = 0, spinsAt = 0;
   uint64_t polls = 0;
   const void *polled = nullptr;
@@ -125,7 +125,7 @@ public:
 
   /// Runs all threads of the launch. Throws an Error if a check fails.
   void run();
-  /// Returns the time at which the last block exited.
+  /// Returns the latest time of all blocks.
   uint32_t endTime() const;
 
   // Functions that the kernel calls.
@@ -178,7 +178,8 @@ private:
   /// Called when the thread has loaded a value or the time and changed nothing.
   void poll(Thread &thread, const void *address, const char *where);
   void stopPolling(Thread &thread);
-  /// Called when all threads poll: advances the clock if some of them read it.
+  /// Called when all runnable threads poll: advances the clock if some of them
+  /// read it, and reports a deadlock otherwise.
   void passTime();
 
   // Memory.

@@ -134,7 +134,8 @@ TEST_F(Cuda, NoDevice) {
 
 TEST_F(Cuda, DriverDoesNotStart) {
   cuda.results["cuInit"] = CUDA_ERROR_STUB_LIBRARY;
-  EXPECT_MESSAGE("is the driver's stub library from the CUDA toolkit", openCudaDevice());
+  EXPECT_MESSAGE("is the driver's stub library from the CUDA toolkit",
+                 openCudaDevice());
   cuda.results["cuInit"] = CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
   EXPECT_MESSAGE("the NVIDIA driver does not work (CUDA error 803",
                  openCudaDevice());
@@ -250,7 +251,7 @@ TEST_F(Cuda, ArenaGrowsSeldom) {
   for (size_t bytes = 1; bytes <= 1 << 20; bytes += 1 << 10)
     arena.reset(bytes, bytes);
   EXPECT_LT(arena.counts().growths, 40);
-  // Memory is released before more is allocated.
+  // A growing arena releases its old memory.
   EXPECT_EQ(cuda.allocations.size(), 1U);
 }
 
@@ -599,7 +600,8 @@ TEST_F(Cuda, NamesTheBlocksThatAreBehind) {
                  device->wait(watchdog));
 }
 
-// Each group of blocks has its own plans, and some groups have none.
+// Some blocks are in steps of different plans, some have not begun, and some
+// have ended.
 TEST_F(Cuda, NamesTheStepsThatBlocksAreIn) {
   open();
   Control control = Control::idle(12);
@@ -701,7 +703,8 @@ TEST_F(Cuda, WaitsForItsTurn) {
   cuda.whenAsked = nullptr;
 }
 
-// A failed read is neither progress nor a standstill.
+// If the control words cannot be read, the watchdog still times out, but its
+// message names no blocks.
 TEST_F(Cuda, MayBeUnableToLook) {
   open();
   Watchdog watchdog = Control({3, 2}).on(*device);

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Handwritten kernels, most of which have a bug that the emulator must detect.
+// Support for tests with handwritten kernels, most of which have a bug that the
+// emulator must detect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -114,7 +115,8 @@ protected:
     emulator.launch(settings);
   }
 
-  /// Checks the message of the error that a kernel causes with every seed.
+  /// Checks that a kernel causes an error with each of five seeds, and that the
+  /// messages contain `parts`.
   void expectError(int64_t blocks, int64_t threads, const Kernel &kernel,
                    const std::vector<std::string> &parts) {
     for (uint64_t seed = 0; seed < 5; ++seed) {

@@ -207,7 +207,7 @@ TEST_F(ClusterTest, NoBarrierIsRace) {
               [](Gpu gpu) {
                 gpu.storeShared(gpu.thread(), 0, "w");
                 gpu.call().clusterArrive(gpu.self, "arrive");
-                // Between the two calls, accesses are not ordered yet.
+                // The barrier does not order accesses between arrive and wait.
                 gpu.storeShared(gpu.thread(), 1, "w2");
                 gpu.call().clusterWait(gpu.self, "wait");
                 readNeighbor(gpu, gpu.thread(), 1 - gpu.self->clusterBlock);

@@ -330,7 +330,7 @@ void execute(BatchContext *context, int64_t worker, int64_t workers) {
 }
 
 /// Does all the work of a group in its first block. The first thread of each
-/// block reports its progress.
+/// block reports the progress of the block if `reportsProgress` is true.
 [[maybe_unused]] void emulate(BatchEmulatorThread *thread,
                               void *const *arguments) {
   auto argument = [&](int number) {

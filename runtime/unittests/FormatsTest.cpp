@@ -140,8 +140,8 @@ TEST(DTypes, RowLayout) {
   EXPECT_EQ(RowLayout({17}, DType::F32).rowBytes(), 128);
 }
 
-// Two rows of five elements in pieces of four columns; the first dimension is
-// innermost.
+// Two rows of five elements, in pieces of four columns. A piece contains these
+// columns of the first row, and then those of the second.
 TEST(DTypes, ElementLayout) {
   ElementLayout layout;
   layout.digits = {{1, 4, 0, 32}, {1, 1, 4, 4}, {0, 1, 0, 16}};

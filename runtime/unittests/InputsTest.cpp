@@ -313,7 +313,7 @@ std::string tensorModel(const std::string &shape, const std::string &dtype) {
          R"(, "dtype": ")" + dtype + R"(", "source": 1}}]})";
 }
 
-/// Returns the elements of all tensors in a mini-batch of that model, in order.
+/// Returns all elements of 'x' in a mini-batch of a tensorModel(), in order.
 std::vector<double> elements(const Reader &reader) {
   const Type &type = reader.descriptor.arguments[0].type;
   RowLayout layout(type.shape, type.dtype);

@@ -49,7 +49,7 @@ TEST(Learning, Workloads) {
         EXPECT_EQ(schedule.verify(graph), "");
         double batches = static_cast<double>(schedule.batches.size());
         std::string kind = workload.kind;
-        // On these lattices, the beam search finds up to 1.15 times as many
+        // On these lattices, the beam search needs up to 1.15 times as many
         // batches as the bound.
         double factor = kind == "lattices" ? 1.2
                         : kind == "2type"  ? 1.25

@@ -125,7 +125,7 @@ TEST(Session, FindsRows) {
     EXPECT_TRUE(output.data.empty());
     EXPECT_TRUE(collected.found(o).empty());
     EXPECT_EQ(output.offsets, wanted.offsets);
-    // Copy the last row first. The stride of elements is 12 bytes.
+    // Copy the rows to memory in reverse order, with 12 bytes per element.
     const int64_t bytes = byteSize(output.type), gap = 12, rows = output.rows(),
                   elements = output.rowElements();
     ASSERT_LE(output.rowShape.size(), 1u);

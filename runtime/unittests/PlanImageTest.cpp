@@ -176,7 +176,7 @@ private:
   }
   int64_t pick(int64_t limit) { return int64_t(random() % uint64_t(limit)); }
 
-  /// Returns a row of an earlier step, a parameter or an input.
+  /// Returns a random row of a table, the parameters or the inputs.
   char *anyRow() {
     switch (pick(3)) {
     case 0:

@@ -59,7 +59,7 @@ int64_t second(int64_t task) { return int64_t(1) << 56 | task; }
 /// Inserts a number into a row in the same way as the kernels.
 void insert(Row &row, int64_t number) { row[number % 8] = number; }
 
-/// Records tasks in the same way as the inspectors of one part, and computes
+/// Records tasks in the same way as the inspector of one part, and computes
 /// the expected values of the tasks.
 struct Recorder {
   explicit Recorder(int64_t firstTask) {

@@ -37,7 +37,7 @@ const char description[] = R"({
 })";
 enum { Start, Sum, Twice };
 
-/// Records tasks in the same way as the inspectors of one part, and computes
+/// Records tasks in the same way as the inspector of one part, and computes
 /// the expected values of the tasks.
 struct Recorder {
   explicit Recorder(int64_t firstTask) {

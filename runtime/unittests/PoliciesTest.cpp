@@ -27,7 +27,8 @@ TEST(Policies, SchedulesAreLegal) {
   }
 }
 
-// Waits through other types are detected only for the first 64 types.
+// Waits through other types are detected only for the first 64 types. This
+// graph has 100 types.
 TEST(Policies, ManyTypes) {
   std::mt19937_64 random(5);
   TaskGraph graph = workloads::randomGraph(random, 2000, 100, 2);
@@ -35,7 +36,7 @@ TEST(Policies, ManyTypes) {
     EXPECT_EQ(schedule.verify(graph), "") << name;
 }
 
-// Trimming never adds batches. Trimming a second time usually saves nothing.
+// Trimming never adds batches, not even the second time.
 TEST(Policies, Trim) {
   PolicyScheduler scheduler;
   for (int seed = 0; seed < 60; ++seed) {
@@ -52,7 +53,8 @@ TEST(Policies, Trim) {
     }
   }
   // One batch of outputs replaces four batches. A word runs in the batch before
-  // the node that reads it. Tasks of a batch keep their order.
+  // the node that reads it. The tasks of a batch are in the order in which
+  // their reader reads them.
   TaskGraph figure = figureOne();
   scheduler.depth(figure);
   Schedule trimmed = scheduler.trim();
@@ -105,8 +107,8 @@ TEST(Policies, FigureOne) {
   EXPECT_EQ(searchExact(graph).types.size(), 6u);
 }
 
-/// Fig. 8: words over a chain of characters. If each word runs as soon as it is
-/// ready, the words at each distinct position take one batch.
+/// Fig. 8: words over chains of characters. All words are ready after the first
+/// character, and run in one batch.
 TEST(Policies, WordsOverCharacters) {
   TaskGraph graph;
   graph.numTypes = 2;
@@ -129,8 +131,8 @@ TEST(Policies, WordsOverCharacters) {
   EXPECT_EQ(learned.batches, 9);
 }
 
-/// A shortest-common-supersequence problem with two chains. A policy based only
-/// on counts cannot determine which type to run first, but the search can.
+/// A shortest-common-supersequence problem with two chains. The search finds
+/// the optimum, which is one batch more than the lower bound.
 TEST(Policies, ShortestCommonSupersequence) {
   TaskGraph graph;
   graph.numTypes = 3;
@@ -147,13 +149,13 @@ TEST(Policies, ShortestCommonSupersequence) {
   EXPECT_EQ(lowerBound(graph), 5);
 }
 
-/// A.4: a tree network, followed by a second one with the roles of two types
-/// swapped. The set of ready types does not distinguish the networks, but the
-/// share of tasks that have run does.
+/// A.4 of ED-Batch: a network of two chains, followed by a second one with the
+/// roles of two types swapped. The set of ready types does not distinguish the
+/// networks, but the share of tasks that have run does.
 TEST(Policies, ShareOfTasksThatRan) {
   TaskGraph graph;
   graph.numTypes = 4;
-  // Both networks have tasks of type 2. These tasks prevent the sufficient
+  // Both networks end in a task of type 2. These tasks prevent the sufficient
   // condition of ED-Batch from deciding which type runs.
   std::vector<int32_t> before;
   for (int half = 0; half < 2; ++half) {

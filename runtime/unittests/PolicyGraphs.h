@@ -21,7 +21,7 @@
 
 namespace batchrt::test {
 
-/// Returns a graph of 0 to 300 tasks of 1 to 9 types.
+/// Returns a random graph of fewer than 300 tasks of 1 to 9 types.
 inline TaskGraph someGraph(int seed) {
   std::mt19937_64 random(seed);
   int32_t tasks = workloads::below(random, seed % 4 == 0 ? 12 : 300);
@@ -36,8 +36,8 @@ inline std::vector<std::string> namesOf(const TaskGraph &graph) {
   return names;
 }
 
-/// Returns the schedules of all policies: heuristics, state machines with every
-/// encoding, and a state machine without states.
+/// Returns schedules of all policies: heuristics, state machines with every
+/// encoding, and a state machine without states. Some schedules are trimmed.
 inline std::vector<std::pair<std::string, Schedule>>
 everySchedule(const TaskGraph &graph) {
   PolicyScheduler scheduler;

@@ -119,7 +119,7 @@ void compareWhole(const RandomTasks &tasks, Scheduling &scheduling) {
             "");
 }
 
-/// Splits the queues into three parts, one of which may be empty.
+/// Splits each queue among three parts, some of which may get no tasks of it.
 std::vector<std::vector<TaskQueue>> cutInParts(const RandomTasks &tasks) {
   std::vector<std::vector<TaskQueue>> parts(3, tasks.queues);
   for (size_t k = 0; k < tasks.queues.size(); ++k) {
@@ -207,7 +207,7 @@ TEST(DepthSchedule, ConstantTaskOfAllParts) {
   EXPECT_EQ(scheduling.scheduler.places(1)[0].begin, 0);
   EXPECT_EQ(scheduling.scheduler.places(2)[0].begin, 0);
 
-  // Plans do not read each other's results.
+  // Plans do not read each other's results, so the task runs in each plan.
   scheduling.run({{none}, {constant}, {constant}}, /*plans=*/3);
   ASSERT_EQ(scheduling.scheduler.steps().size(), 2u);
   EXPECT_EQ(scheduling.scheduler.kernelBegin(1), 2);

@@ -163,8 +163,8 @@ TEST(Session, CountsTheRowsThatOperandsRead) {
     }
 }
 
-/// Finds rows that several plans write. Plans run concurrently, so no plan may
-/// write the rows of another.
+/// Returns an error if several plans write the same row, and an empty string
+/// otherwise. Plans run concurrently, so no plan may write the rows of another.
 static std::string findSharedRows(const Session &session) {
   std::map<char *, size_t> writers;
   const std::vector<BatchPlan> &plans = session.plan()->plans();
@@ -267,7 +267,8 @@ TEST(Session, ScheduleTime) {
         std::chrono::steady_clock::now() - begin;
     best = std::min(best, time.count() / run.session->counters().tasks);
   }
-  // The time is reported, not asserted. The budget is 10 ns on an idle machine.
+  // The time is reported, not asserted. The budget is 10 ns per task on an
+  // idle machine.
   RecordProperty("schedule_ns_per_task", std::to_string(best));
   std::printf("scheduling: %.1f ns per task\n", best);
 }

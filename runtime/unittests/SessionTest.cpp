@@ -51,7 +51,7 @@ static std::vector<int64_t> entries(const BatchContext &context, int64_t list) {
 }
 
 // If several lists grow in turn, they use entries in proportion to their
-// elements. No list moves while it has space.
+// elements. A list of 1000 elements moves at most ten times on average.
 TEST(Session, ListsGrowInProportion) {
   Trial run("plain", "random:3,4");
   run.batched();

@@ -72,7 +72,8 @@ TEST(StateMachine, MalformedFiles) {
       {replaced("end", "ende"), "f:7: expected 'state' or 'end', found 'ende'"},
       {replaced("end\n", ""), "f:7: the file ends before 'end'"},
       {good + "more\n", "f:8: unexpected text after 'end'"},
-      // The last number of a state is a share, or the most urgent kernel.
+      // With encoding `share`, the last number of a state is a share. With
+      // encoding `urgency`, it is the most urgent kernel.
       {replaced("sort", "share"),
        "f:5: kernel 1 is not one of the ready kernels"},
       {"batch-policy 1\nencoding share\nkernel a\nstate 0 8 : 0\nend\n",

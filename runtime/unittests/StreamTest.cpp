@@ -122,7 +122,8 @@ TEST(Stream, EveryInstanceRunsOnce) {
       }
 }
 
-// A session that had a stream can run mini-batches and open another stream.
+// While a session has a stream, it opens no second stream and runs no
+// mini-batches. Afterwards, it can do both.
 TEST(Stream, TheSessionGoesOn) {
   Lanes trial(2, 2);
   const int64_t n = 4, count = 1;
@@ -231,7 +232,7 @@ TEST(Stream, WhatDoesNotFit) {
                "host; compile the model with --strategy=lockstep");
 }
 
-// Another thread can end a wait for an instance that runs forever. The stream
+// Another thread can end a wait for an instance that never finishes. The stream
 // remains usable and accepts more instances.
 TEST(Stream, Woken) {
   InstanceStream stream(2);
@@ -261,7 +262,8 @@ TEST(Stream, Woken) {
   batchStreamWake(nullptr);
 }
 
-// A cancellation ends the wait, not the stream. A forked process has no stream.
+// A cancellation ends the wait, not the stream. A forked process cannot use the
+// stream.
 TEST(Stream, CancelledAndForked) {
   InstanceStream stream(1);
   Cancellation cancellation;

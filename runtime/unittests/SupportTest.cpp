@@ -192,7 +192,7 @@ TEST(Fiber, BorrowedStacks) {
   {
     const BorrowedStack again(1 << 20), other(2 << 20), last(1 << 20);
     EXPECT_TRUE(&*again == first || &*again == second);
-    // A spare stack of another size is freed.
+    // A spare stack of a different size is freed.
     EXPECT_NE((*other).size(), (*again).size());
     EXPECT_GE((*other).size(), size_t(2) << 20);
     EXPECT_NE(&*last, &*again);
@@ -345,7 +345,7 @@ TEST(Arena, KeepsRows) {
   for (int round = 0; round < 200; ++round) {
     for (int i = 0; i < 30; ++i)
       take(64 * (1 + (round * 31 + i * 7) % 1600), 9);
-    // The rows swap places, so either may overlap the destination of the other.
+    // The first row is new in each round, the last row in every third round.
     rows[0] = take(64, static_cast<char>(round));
     if (round % 3 == 0)
       rows[2] = take(1 << 20, 3);

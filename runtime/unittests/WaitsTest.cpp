@@ -34,7 +34,7 @@ struct Waiting : Trial {
   }
 };
 
-/// Log with one line for each plan.
+/// Log with a line for the beginning, each plan and the end of a run.
 struct Log : RunWatcher {
   void begin() override { text = "begin\n"; }
   void look(const RunView &run, const Plan &plan) override {

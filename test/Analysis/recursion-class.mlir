@@ -402,7 +402,7 @@ func.func @main(%t: !tree) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A walk that calls nothing for the elements of a list visits none of them.
+// A recursion that calls nothing for the elements of a list visits none of them.
 
 !tree = !rec.adt<@Tree>
 !forest = !rec.adt<@Forest>

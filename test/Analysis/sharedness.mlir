@@ -96,7 +96,7 @@ func.func @main(%w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// The value of a block argument depends on the path to the block.
+// The value of a block argument depends on the path to the block, so it belongs to the instance.
 
 // expected-remark @+1 {{arguments: parameter 0, instance}}
 func.func private @f(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
@@ -116,7 +116,7 @@ func.func @main(%w: tensor<4xf32> {batch.shared = "w"},
 // -----
 
 // Values that the body of an op reads are treated like its operands. A number that is
-// extracted from a tensor belongs to the instance, because control flow reads it. A kernel
+// extracted from a tensor belongs to the instance: control flow reads the number, and a kernel
 // that runs once does not wait for control flow.
 
 // expected-remark @+1 {{arguments: instance, parameter 0}}

@@ -78,7 +78,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A while loop whose condition reads no tensor.
+// A while loop is structural if its condition reads no tensor.
 
 // expected-remark @+1 {{structural}}
 func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
@@ -100,7 +100,7 @@ func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A while loop whose condition reads a tensor.
+// A while loop is not structural if its condition reads a computed tensor.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
@@ -120,8 +120,8 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A row at a position that is an input, and a row at a position that a tensor
-// determines.
+// A read of a row is structural if the position is an input, but not if a computed
+// tensor determines the position.
 
 // expected-remark @+1 {{structural}}
 func.func @main(%xs: tensor<?x4xf32>, %i: index) -> tensor<4xf32>
@@ -285,7 +285,7 @@ func.func @main(%bits: !rec.adt<@Bits>, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A branch on a computed element depends on the tensor.
+// A branch on a list element that is computed from a tensor depends on the tensor.
 
 rec.adt @Bits {
   rec.variant @end()
@@ -356,7 +356,7 @@ func.func @main(%n: index, %d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// Elements of inputs are known before the run, also in ragged tensors, at
+// Elements of inputs are known before the run, even in ragged tensors, at
 // indices from other inputs, and through calls and loops. Elements of a parameter
 // are also known, unless an extent other than the first is unknown.
 

@@ -132,7 +132,7 @@ module {
 
 // -----
 
-// A list of tensors and its elements are one class: the results of a map, the
+// A list of tensors and its elements are in one class: the results of a map, the
 // ragged operand of a kernel, and the list field that holds them.
 
 // expected-remark @below {{class 0 'h' of 'tensor<4xf32>': @sum#0}}

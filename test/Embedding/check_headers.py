@@ -40,7 +40,8 @@ def headers(folder):
 
 
 def compiled(header):
-    """Returns the compiler's output for a program that includes one header."""
+    """Returns the compiler's messages for a program that includes one header, or None if it
+    compiles."""
     done = subprocess.run([options.compiler, *FLAGS, *("-I" + folder for folder in FOLDERS), "-"],
                           input='#include "%s"\n' % header, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)

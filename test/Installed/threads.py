@@ -1,5 +1,5 @@
 """threads.py MODEL.mlir REQUESTS THREADS [OPTION...]: does the same as threads.c, with only
-the Python package and NumPy. The options are those of the compiler."""
+the Python package and NumPy. Each OPTION is an option of the compiler."""
 
 import sys
 import threading

@@ -47,7 +47,7 @@ FURTHER = ["nasrnn", "nasrnn_add", "lstm10", "rae", "attention", "attention_mask
 # Networks of residual blocks, written by residual_models.py
 RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38", "skipnet101"]
 # Loops and branches that read tensors. They are tested only by golden cases, except skipnet101
-# (check_skipnet101.py)
+# (check_skipnet101.py) and berxit (check_waiting_models.py)
 DECIDING = ["seq2seq", "seq2seq_forced", "berxit"] + RESIDUAL
 # Loops and branches without recursion: strategy `replicate` also runs them.
 REPLICATED = ["nasrnn", "nasrnn_add", "lstm10", "attention", "attention_masked", "seq2seq",
@@ -156,7 +156,7 @@ def call(name, *arguments, timeout=1800, errors=False):
 
 
 def compile_model(source, output, size=None, *options):
-    """Runs batch-compile; returns the path of the shared object."""
+    """Runs batch-compile, unless the cache contains the object. Returns the path of the object."""
     arguments = (["--size=H=%d" % size] if size else []) + list(options)
     arguments += os.environ.get("BATCH_COMPILE_OPTIONS", "").split()
     cache = os.environ.get("BATCH_TEST_CACHE")
@@ -168,7 +168,7 @@ def compile_model(source, output, size=None, *options):
     folder = os.path.join(cache, name)
     os.makedirs(folder, exist_ok=True)
     for other in os.listdir(cache):
-        if other != name:  # compiled by another version of batch-compile
+        if other != name:  # compiled by a different version of batch-compile
             shutil.rmtree(os.path.join(cache, other), ignore_errors=True)
     key = hashlib.sha256(repr(arguments).encode() + contents(source)).hexdigest()
     kept = os.path.join(folder, os.path.basename(source) + key[:16] + ".so")
@@ -533,5 +533,5 @@ def contents(path):
 
 
 def narrow(value):
-    """Returns a number as an f32."""
+    """Returns a number rounded to f32."""
     return struct.unpack("f", struct.pack("f", value))[0]

@@ -97,7 +97,7 @@ BLOCK = """\
 
 
 def key(channels, side):
-    """Returns the names of the types of a map and of its channels."""
+    """Returns the suffix in the names of the types of a map and of its channels."""
     return "%dx%d" % (channels, side)
 
 
@@ -107,7 +107,7 @@ class Block:
         self.name, self.number, self.stride = name, number, stride
         channels, side = before
         self.before, self.after = before, (4 * inner, side // stride)
-        # Size and stride of the filters, input map and output map of each layer
+        # For each layer: size and stride of its filters, its input map, and its output map
         self.layers = [(1, 1, before, (inner, side)),
                        (3, stride, (inner, side), (inner, side // stride)),
                        (1, 1, (inner, side // stride), self.after)]

@@ -78,8 +78,8 @@ class Tensor:
 
 
 def values(kind, shape, elements, offsets=(), strides=None, begin=0):
-    """Values of an argument or a field; `offsets` contains the offsets of each level of nested
-    lists"""
+    """Returns the values of an argument or a field. `offsets` contains the offsets of each level of
+    nested lists."""
     tensor = Tensor(kind, shape, elements, strides, begin)
     result = Values(tensor.array)
     levels = [integers(int64, level) for level in offsets]
@@ -91,7 +91,8 @@ def values(kind, shape, elements, offsets=(), strides=None, begin=0):
 
 
 def nodes(instances, variants, fields):
-    """The nodes of all instances; fields[v] contains the values of the fields of variant v"""
+    """Returns the nodes of all instances. fields[v] contains the values of the fields of
+    variant v."""
     tables = [(Values * max(len(list_), 1))(*list_) for list_ in fields]
     result = Nodes(len(variants), integers(int64, instances), integers(int32, variants),
                    (ctypes.POINTER(Values) * max(len(tables), 1))(

@@ -63,7 +63,7 @@ CASES = {
 
 
 def options_of(pipeline):
-    """Returns the options in batch-opt --help."""
+    """Returns the options of a pipeline in batch-opt --help."""
     text = batchtest.call("batch-opt", "--help")
     part = re.split(r"\n      --%s +- " % pipeline, text)[1]
     part = re.split(r"\n      --", part)[0]

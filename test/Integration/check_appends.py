@@ -280,8 +280,8 @@ def compiled(name, text, strategy):
 
 
 def outputs_of(name, program, lines):
-    """Returns the outputs, which are the same for all mini-batches and numbers of
-    threads, and for unbatched code."""
+    """Checks that the outputs are the same for all sizes of mini-batches, all numbers of threads,
+    and unbatched code. Returns the outputs."""
     inputs = batchtest.write_lines(os.path.join(scratch, name + ".jsonl"), lines)
     out = os.path.join(scratch, "out.safetensors")
     wanted = None

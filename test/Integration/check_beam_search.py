@@ -83,8 +83,8 @@ class Reference:
         return [v - most - log for v in logits]
 
     def translate(self, source, limit):
-        """Returns the words, their score, the number of steps, and the smallest difference that
-        decides a choice."""
+        """Returns the score of the best translation, its words, the number of steps, and the
+        smallest difference that decides a choice."""
         state, margin, steps = (self.tensors["h0"], self.tensors["c0"]), math.inf, 0
         for word in source:
             state = self.step("enc", "E_src", word, state)

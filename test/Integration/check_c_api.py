@@ -62,8 +62,7 @@ class Program:
         return c_api.Session(self.model, self.parameters, **options)
 
     def expected(self, instances):
-        """Returns {output: (elements, offsets or None)} of batch-run for instances as
-        JSON."""
+        """Returns {output: (elements, offsets or None)} of batch-run for a list of JSON values."""
         lines = batchtest.write_lines(path("inputs.jsonl"), instances)
         outputs = path("outputs.safetensors")
         batchtest.call("batch-run", self.path, "--inputs=" + lines,
@@ -144,8 +143,8 @@ def dense_inputs():
 
 
 def strided_inputs():
-    """Returns the same values with other strides: x by columns and in reverse, and limits with
-    other numbers between them."""
+    """Returns the values of dense_inputs() with different strides: x by columns and in reverse,
+    and limits with zeros between them."""
     memory = [0.0] * (2 * WIDTH * N)
     for i, r, c in itertools.product(range(N), range(2), range(WIDTH)):
         memory[(c * 2 + r) * N + (N - 1 - i)] = rows[(i * 2 + r) * WIDTH + c]
@@ -196,7 +195,7 @@ checks.equal("the descriptor is JSON", json.loads(
     library.calls.batchModelDescriptor(program.model.handle))["abi"],
     library.calls.batchAbiVersion())
 
-# All instances share one array if their lists are equal.
+# With stride 0, all instances share one array for x.
 session = program.session()
 session.run(c_api.inputs(N, [
     values(F32, [N, 2, WIDTH], rows[:2 * WIDTH], strides=[0, WIDTH, 1]),
@@ -600,7 +599,8 @@ cancellation = library.make("batchCancellationMake")
 
 
 def end_soon(what, session, given, after):
-    """Cancels a run that has no end; returns the seconds until it ends."""
+    """Cancels a run that has no end. Checks that it ends soon and has no results, and that no new
+    run begins before the cancellation is reset."""
     library.calls.batchCancellationReset(cancellation)
     asked = []
 
@@ -671,7 +671,7 @@ for threads in 1, 2:
     session.run(c_api.inputs(1000, [values(I64, [1000], few)]))
     checks.expect("an inspector after that, %d threads" % threads, same(session, wanted))
 
-# A signal handler may also cancel a run.
+# A thread that a signal wakes may also cancel a run.
 session = loops["lockstep"].session(threads=2)
 library.calls.batchCancellationReset(cancellation)
 signal.signal(signal.SIGALRM, lambda *_: None)

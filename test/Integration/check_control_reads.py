@@ -73,7 +73,7 @@ def expected(v):
 
 
 def check_errors(program, name, ways):
-    """Checks the error for one wrong index of one instance."""
+    """Checks the errors for wrong indices of different kinds, each in one instance."""
     def go(v, which):
         v["steps"] = ["go", which, [1, 1, 1], ["stop"]]
 

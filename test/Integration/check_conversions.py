@@ -39,7 +39,7 @@ def convert(value, sign, width):
 
 
 def element(kind, value):
-    """Returns the number of type `kind` that is nearest to `value`: its bits, and the number."""
+    """Converts `value` to type `kind`. Returns the bits, and the number that they represent."""
     if kind == "f64":
         return struct.unpack("<q", struct.pack("<d", value))[0], value
     if kind == "f16" and abs(value) > 65504:

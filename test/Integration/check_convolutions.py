@@ -42,7 +42,8 @@ def sizes(text):
 
 
 CASES = [
-    # Lines as long as a vector, two thirds of a vector, half a panel, and more than a panel
+    # If vectors have 16 elements, the first lines are a vector, two thirds of a vector, and more
+    # than a panel long.
     Case(*NCHW, sizes("n1 c3 f5 h9 w16 H3 W3"), low=ONE, high=ONE),
     Case(*NCHW, sizes("n1 c2 f13 h7 w11 H3 W3"), low=ONE, high=ONE),
     Case(*NCHW, sizes("n1 c2 f3 h5 w41 H3 W3"), low=ONE, high=ONE),

@@ -29,7 +29,8 @@ CONTROL = {"arith.constant", "uprog.plan_size", "uprog.plan_step",
 
 
 def count(model, inputs, instances, **wanted):
-    """Runs the model on one mini-batch and compares the counts with expected counts."""
+    """Runs the model on one mini-batch and compares the counts with expected counts. Also checks
+    that the executor only runs kernels, and that results equal those of unbatched code."""
     program = compiled(model)
     found = program and checks.run("run " + model, lambda: batchtest.run_model(
         program, inputs, batch=instances))

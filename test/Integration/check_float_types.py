@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""check_float_types.py: tests elements of f16, bf16, f32 and f64, of i8 and i1, in
-parameters, inputs, constants, tables, results and variables of lanes.
+"""check_float_types.py: tests elements of f16, bf16, f32, f64, i8 and i1 in parameters,
+inputs, constants, tables, results and variables of lanes.
 
-Results are compared with those of Python, by the rule of docs/reference/element-types.md:
-each op rounds once to its type, to the bit. Math functions, sums and products of matrices are
-within one unit in the last place. Batched and unbatched agree to the bit, for any mini-batch
-and number of threads, and on the emulator. Compiled objects need only symbols of the C math
-library.
+Results are compared with those of Python, by the rule of docs/reference/element-types.md.
+Each op rounds once to its type, so most results must have the same bits. Math functions, sums
+and products of matrices have a tolerance: one unit in the last place for f16 and bf16, and 256
+units for f32 and f64. On the CPU, batched and unbatched results have the same bits, for any
+mini-batch and number of threads. On the emulator, results have the same bits for any
+mini-batch. Compiled objects need only symbols of the C math library.
 
     check_float_types.py [--quick]     f16 and bf16 only (for slow emulators)
 """
@@ -225,7 +226,8 @@ def write_data(kind):
 
 
 def step(kind, value):
-    """Rounds the exact result of one op, first to the type in which instructions compute."""
+    """Returns the exact result of one op, rounded first to the type in which instructions
+    compute, and then to `kind`."""
     return to(kind, to(FORMATS[kind][3], value))
 
 
@@ -291,7 +293,8 @@ FILE_TYPES = {"less": "BOOL", "where": "I64", "wide": "F64", "whole": "I32",
 
 
 def compare(what, kind, outputs, wanted):
-    """Compares outputs with `wanted`: the results of each instance, or None if any are valid."""
+    """Compares outputs with `wanted`, which has the results of each instance. None means that all
+    results of an instance are valid."""
     some = next(each for each in wanted if each)
     checks.equal("%s: results" % what, sorted(outputs), sorted(some))
     for name in some:
@@ -342,7 +345,8 @@ def ran(what, program, *arguments):
 
 
 def check_program(what, kind, source, inputs, wanted, strategy):
-    """Checks that each way to run on the CPU returns the same, correct bits."""
+    """Checks that runs on the CPU return correct results, with the same bits for any mini-batch
+    and number of threads."""
     program = compiled(what, source, strategy)
     first = program and ran(what, program, inputs, COUNT, 1)
     if not first:
@@ -361,10 +365,10 @@ def check_program(what, kind, source, inputs, wanted, strategy):
 
 
 def check_emulator(what, kind, source, inputs, wanted, strategy):
-    """Checks that a mini-batch and single instances return the same, correct bits."""
+    """Checks that a mini-batch and single instances return correct results with the same bits."""
     what += " on the emulator"
     program = compiled(what, source, strategy, "--device=emulator")
-    # The emulator computes sums in another order.
+    # The emulator computes sums in a different order.
     more = ["--check-unbatched=%g" % (8 * unit(kind, 1.0)), "--blocks=4"]
     one = program and ran(what, program, inputs, 1, 1, *more)
     if one:
@@ -374,7 +378,8 @@ def check_emulator(what, kind, source, inputs, wanted, strategy):
 
 
 def write_source(name, kind, text, data):
-    """Writes a program of a type and returns its path. A constant of equal elements is a splat."""
+    """Writes a program of a type and returns its path. A constant with equal elements
+    is written as a splat."""
     def dense(values):
         return values[0] if len(set(values)) == 1 else "[%s]" % ", ".join(values)
 
@@ -407,7 +412,7 @@ def check(kind):
     looped = kind + " in lock step"
     check_program(looped, kind, repeat, "loops", sure, "lockstep")
     if not quick:
-        # The emulator does not support constants of several values.
+        # The emulator does not support constants with different elements.
         data.update(c=data["c"][:1] * N, pattern=[True] * N)
         check_emulator(kind, kind, write_source("splat", kind, MODEL, data), "inputs",
                        [expected(kind, data, v) for v in instances], "linearize")

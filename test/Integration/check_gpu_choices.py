@@ -5,9 +5,9 @@ The times are in section `control` of benchmarks/results/gpu-first-hour-2026-11-
 model has three batch sizes, and runs at each level of `replicate`, in lock step, or both.
 `batch-replicate` and `batch-choose-executor` report the estimates behind their choices. The
 number of rounds of some loops is unknown to the compiler. The script passes the number that the
-stored counts imply. Each estimate must be within a factor of 2 of its time. The way with the
-shortest estimate must be the fastest, or within 5 % of it, for at least 11 of the 12 pairs.
---table prints all estimates and times.
+stored counts imply. Each estimate must be within a factor of 2 of its time. There are 12 pairs of
+a model and a batch size. For at least 11 of them, the way to run with the shortest estimate must be
+the fastest, or at most 5 % slower than the fastest. --table prints all estimates and times.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def number(text, pattern):
 
 def rounds_of(model, job, instances, set_size=0):
     """Returns the average number of rounds of an instance's loop, or, in a set, of the longest
-    loop."""
+    loop. Returns 1 if the number of rounds is static."""
     if STEPS[model] is None:
         return 1
     once, each = STEPS[model]

@@ -2,9 +2,9 @@
 """check_gpu_code.py [--ptxas [--seed=N]]: checks the output of --gpu-persistent for the models.
 
 Each model becomes one kernel and one launch, even without options. The kernel becomes PTX that
-needs no library, and some kernels become code for AMD. With --ptxas, the assembler of CUDA
-accepts the code, and reports enough registers and shared memory. --seed selects one kernel in
-four.
+needs no library, and some kernels become code for AMD. With --ptxas, the script instead checks
+that CUDA's assembler accepts the code. The registers, spills and shared memory that the
+assembler reports must be within limits. --seed selects one kernel in four.
 """
 
 import argparse
@@ -111,7 +111,7 @@ def check_model(checks, model):
 def check_barriers(checks, model):
     """Checks barriers. Blocks of a cluster wait at the barrier of the cluster, and blocks that
     run separate plans do not wait at all. There is a barrier for each of three stages. All
-    programs store the beginning of a step in one place."""
+    programs store the beginning of a step, in at most three places."""
     for executor, counts in (("device", (0, 0, 0, 3)), ("cluster", (1, 3, 3, 0)),
                              ("block", (0, 0, 0, 0))):
         name = "%s, %s" % (model, executor)
@@ -132,8 +132,9 @@ def check_barriers(checks, model):
 
 
 def check_instances(checks, model):
-    """Checks that control flow reads results of other blocks, and keeps its counters in
-    registers."""
+    """Checks the code for single instances. It has a barrier of all blocks, and loads each i64 with
+    one instruction. It contains no non-coherent loads, local memory, volatile accesses or library
+    calls."""
     module = checks.run("%s, single instances, becomes PTX" % model,
                         lambda: persistent(model, None, "chip=sm_90a format=isa"))
     if not module:

@@ -6,8 +6,8 @@ stores sums of products in shared memory. The number of these sums must equal th
 for the rows of each step. Cases: f32 and tensor cores, resident weights or not, from one row to
 more rows than a block has memory for.
 
-With hidden size 256, 132 blocks and trees of GUM, LEAST_BUSY is the least average share of busy
-warps in a level of TreeLSTM.
+With a FOLDER, the script also checks the average share of busy warps in a level of TreeLSTM, with
+hidden size 256 and 132 blocks. LEAST_BUSY is the minimum share for the trees of GUM.
 """
 
 import argparse

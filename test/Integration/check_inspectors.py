@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_inspectors.py [MODEL INPUTS ...]: compares one inspecting worker with several.
 
-Results, counts and the graph of all tasks must have the same bytes. The graph lists tasks
-in the order of the schedule.
+Counts must be equal. Results and the graph of all tasks must have the same bytes. The graph
+lists tasks in the order of the schedule.
 """
 
 import os

@@ -3,8 +3,8 @@
 
 The script runs models of trees and graphs, for single instances and several, in batches of 1, 7 and
 64, on one to three workers. Results, including those for each node, have the bits of the unbatched
-code. Inputs: a tree of one leaf, a tree that is a list of 10,000 nodes, shared nodes, several types
-of nodes, lists of children.
+code. Inputs: a tree of one leaf, a tree that is a list of 10,000 inner nodes, shared nodes, several
+types of nodes, lists of children. The script also checks counts and errors.
 """
 
 import json
@@ -107,7 +107,7 @@ def check_bits(name, inputs, *options, text=None, ways=WAYS):
 
 
 def tree(size, pick):
-    """Returns a binary tree as a list of nodes."""
+    """Returns a random binary tree with `size` leaves."""
     nodes, open_nodes = [], []
     for _ in range(size):
         nodes.append(["leaf", pick(range(50))])
@@ -139,7 +139,7 @@ def lines(name, instances):
 
 
 def graph(size, pick):
-    """Returns nodes of all kinds, most of them shared."""
+    """Returns a random graph with nodes of all kinds, most of them shared."""
     nodes = [["given", [pick((-2, -1, 0.5, 1, 2))] * 200], ["start"]]
     for _ in range(size):
         def part():
@@ -152,7 +152,7 @@ def graph(size, pick):
 
 
 def kids(depth, pick):
-    """Returns the nodes and children of a tree whose functions call each other."""
+    """Returns a random value of @Kids in MUTUAL: children of a node, and their descendants."""
     value = ["none"]
     for _ in range(pick((0, 1, 3)) if depth else 0):
         value = ["more", ["tree", pick(range(50)), kids(depth - 1, pick)], value,

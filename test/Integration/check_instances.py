@@ -231,8 +231,9 @@ def check_forwarding():
 
 
 def check_counts():
-    """Checks that there is one barrier for each round, and one more for every 64 rounds, whose
-    products run ahead together. Also checks that memory does not depend on the number of words."""
+    """Checks counts. nasrnn has one barrier for each round, and one more for every 64 rounds, whose
+    products run ahead together. Its memory and copies do not depend on the number of words. Also
+    checks barriers of the other models, and the copies of attention."""
     program = compiled("nasrnn", None, "--size=H=16", "--level=device")
     found = {}
     for length in (1, 10, 64, 65, 100, 1000, 100000) if program else ():
@@ -354,7 +355,7 @@ def check_trace():
     checks.equal("tasks of the trace", len(tasks), 2 * report["tasks"])
     checks.equal("barriers of the trace", len(events) - len(kernels),
                  2 * report["barriers"])
-    # Most of the time between barriers is spent in kernels, not in waits.
+    # Most of the time in the trace is spent in kernels, not at barriers.
     checks.expect("kernels take most of a trace on one worker", trace_share(program) > 0.5)
     for worker in (0, 1):
         own = [event for event in events if event["tid"] == worker]
@@ -370,8 +371,8 @@ def check_trace():
 
 
 def fails(what, text, *command):
-    """Checks that the command ends with exit code 1 and this text, in which ... is any
-    text."""
+    """Checks that the command ends with exit code 1, and that its error contains `text`. In `text`,
+    "..." matches any characters."""
     done = subprocess.run([batchtest.tool(command[0]), *command[1:]],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
     error = done.stderr.decode()

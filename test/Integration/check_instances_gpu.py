@@ -3,10 +3,10 @@
 'replicate') on the emulator, which reports races, deadlocks, and accesses to missing or
 uninitialized memory.
 
-Results are within 1e-5 of unbatched code. They have the same bits on one block and on four, and
-with each seed of the scheduler. All blocks, the blocks of a cluster, or single blocks run an
-instance. An index out of range, an endless loop and a barrier that takes too long are errors that
-name them.
+Results are within 1e-5 of unbatched code. They have the same bits on few and on many blocks,
+and with each seed of the scheduler. All blocks, the blocks of a cluster, or single blocks run an
+instance. Errors name an index that is out of range, a loop that does not end, and a barrier that
+takes too long.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def parameters(name):
 
 def compiled(name, sizes, level, device="emulator", order="auto"):
     """Compiles a program whose instances run on all units, on the units of a cluster or on single
-    units. With level `auto`, the number of instances determines the level. If the level is followed
+    units. With level `auto`, the compiler chooses the level. If the level is followed
     by `units`, every second kernel runs on only one of the instance's units."""
     path = file("%s-%s.mlir" % (name, level.replace(" ", "-")))
     options = "strategy=replicate order=%s" % order
@@ -86,7 +86,8 @@ def run(program, inputs, *options, **more):
 
 
 def check(name, level, program, inputs, wanted, counts, params):
-    """Runs a program, compares the results with `wanted` if given, and returns them."""
+    """Runs a program and compares the results with `wanted`, or else with those of the first run.
+    Returns the results to compare with."""
     few, more = (8, 16) if level.startswith("cluster") else (1, 4)
     for blocks, seed in [(few, 0)] + [(more, seed) for seed in range(seeds)]:
         what = "%s, level %s, %d blocks, seed %d" % (name, level, blocks, seed)

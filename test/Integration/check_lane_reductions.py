@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """check_lane_reductions.py: tests reductions that lanes of a warp share.
 
-The reductions are sums, products, extremes and positions of extremes, for all element types. They
-run along rows of 1 to 100 elements and across them, with ties, NaN and infinities. All sums
-are exact, so the emulator returns the bits of the CPU's code: for any mini-batch and
-number of blocks, with each executor and in lock step. Of zeros of both signs, `maxnum`
-and `minnum` may return either.
+The reductions are sums, products, extremes and positions of extremes, for several element types.
+They reduce rows of 1 to 300 elements, and rows and columns of matrices, with ties, NaN and
+infinities. All sums are exact, so the emulator returns the bits of the CPU's code. This holds for
+any mini-batch and number of blocks, with executors `device` and `block`, and in lock step. If the
+largest elements are zeros of both signs, `maxnum` may return either.
 """
 
 import math
@@ -27,7 +27,7 @@ def path(name):
 
 # --- the program -------------------------------------------------------------
 
-# Name: (element type, start, body from %a, which is the element, and %o).
+# Name: (start, body that combines the element %a with the partial result %o).
 FLOATS = {
     "sum": ("0.0", "%r = arith.addf %o, %a : T"),
     "product": ("1.0", "%r = arith.mulf %a, %o : T"),
@@ -57,7 +57,8 @@ class Program:
         return "%%v%d" % self.count
 
     def convert(self, value, shape, element):
-        """Converts `value`, an f32 tensor, to another element type."""
+        """Emits a conversion of `value`, an f32 tensor, to another element type. Returns the
+        result."""
         if element == "f32":
             return value
         op = {"f64": "extf", "f16": "truncf"}.get(element, "fptosi")
@@ -111,7 +112,7 @@ class Program:
                         [(element, start)], body)
 
     def select(self, name, value, shape, dim, sign):
-        """Returns the first of the largest or smallest elements, and its index."""
+        """Emits a search for the first of the largest or smallest elements, and for its index."""
         body = """%%i = linalg.index %d : index
 %%k = arith.index_cast %%i : index to i32
 %%better = arith.cmpf %s, %%a, %%o0 : f32
@@ -125,7 +126,7 @@ linalg.yield %%best, %%at : f32, i32""" % (dim, "ogt" if sign > 0 else "olt")
         for element in elements:
             kinds = INTEGERS if element[0] == "i" else FLOATS
             if element == "f16":
-                kinds = {}  # in f32
+                kinds = {}  # sums of f16 are computed in f32
             exact_value = self.convert(exact, shape, element)
             self.fold(name, exact_value, shape, element, dim, kinds)
             if element[0] == "f":

@@ -3,9 +3,9 @@
 deadlocks, and accesses to missing or uninitialized memory.
 
 The model of Fibonacci numbers has control flow only, and runs with 20 seeds of the scheduler. A
-recursion over rows that do not fill a line of memory sums products in another order than the CPU.
-Variants: several blocks, more instances than lanes, all block choices, masks, and stacks
-without cached tops.
+recursion over rows that do not fill a line of memory sums products in a different order from the
+CPU. Variants: several blocks, more instances than lanes, an explicit block choice, masks, and
+stacks without cached tops.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def run(program, inputs, output, *options):
 
 def check_runs(name, program, inputs, cpu, tolerance, variants):
     """Checks that each variant agrees with unbatched code, and bit for bit with the
-    other variants."""
+    other variants. If `cpu` is given, its results must also have the same bits."""
     results = os.path.join(scratch, "results.safetensors")
     first = None
     for seed, options in variants:

@@ -2,8 +2,8 @@
 """check_layout.py [MODEL INPUTS]…: checks that layouts of kernels preserve all bits.
 
 Compiles each model unchanged, and with kernels that batch their equal operators, by weights and by
-shapes. Outputs have the same bytes, batched and unbatched. Bound parameters take the same memory
-(at size 32, whose panels have no padding).
+shapes. Outputs have the same bytes, batched and unbatched. At size 32, panels have no padding, so
+bound parameters take the same memory.
 """
 
 import os

@@ -186,8 +186,8 @@ def check_learning(name, program, inputs):
 
 
 def check_tuning():
-    """Checks that the kernels with the most time are printed first, and that bits do not
-    change."""
+    """Checks that kernels are printed in decreasing order of time, and that tuning changes no
+    bits."""
     table, outputs = path("tuned.json"), [path("outputs"), path("tuned")]
     text = checks.run("tune", lambda: batchtest.call(
         "batch-run", SOURCE, "--strategy=lazy", "--inputs=" + INPUTS, "--tune=" + table))
@@ -211,9 +211,9 @@ def check_tuning():
 
 
 def check_batches():
-    """Checks the largest number of batches of a flush. The first flush of the parser
-    encodes its words. The experts of a mixture are 8 kernels, and the code that joins
-    them and picks the next ones has 3 kernels."""
+    """Checks the number of batches of the first flush, and the largest number of batches of
+    any later flush. The first flush of the parser encodes the words. The experts of a mixture
+    are 8 kernels, and the code that joins them and picks the next ones has 3 kernels."""
     sentences = os.path.join(batchtest.INPUTS, "sentences.jsonl")
     for model, inputs, first, most in (("stackrnn", sentences, 21, 3),
                                        ("drnn", "random:1,64", 2, 3),

@@ -131,8 +131,8 @@ for name, (source, given, more, place) in MODELS.items():
             checks.expect(what + ": the others", [found[i] for i in good] == wanted)
             checks.expect(what + ": zeros", all(not any(found[i]) for i in ENDLESS))
 
-# Two loops, with ceil(x / 3) and max(y - 2, 0) rounds. A limit of exactly this sum is enough. If
-# the limit is one less, the error names the loop that exceeds it.
+# Two loops, with ceil(x / 3) and max(y - 2, 0) rounds. A limit equal to the sum of both numbers is
+# enough. If the limit is one less, the error names the loop that exceeds it.
 TWICE = """
 func.func @main(%x: index {batch.name = "x"}, %y: index {batch.name = "y"},
                 %v: f32 {batch.name = "v"}) -> (f32 {batch.name = "n"})

@@ -17,7 +17,7 @@ import batchtest
 import operations
 
 COUNT = 9
-# Error bound for functions, and for sums in another order
+# Error bound for functions, and for sums in a different order
 BOUND = 1e-5
 
 checks = batchtest.Checks("operations")

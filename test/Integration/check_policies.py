@@ -17,8 +17,8 @@ import sequences
 
 
 def check_machine(checks, name, batches, machine):
-    """Permits 2 % or one batch more than the best policy, because some mini-batches take few
-    batches."""
+    """Checks that `machine` makes no more batches than the depth and agenda policies. It may make
+    2 % or one batch more than the best policy, because some mini-batches take few batches."""
     best = min(batches.values())
     checks.expect("%s: %s" % (name, batches),
                   batches[machine] <= min(batches["depth"], batches["agenda"]) and

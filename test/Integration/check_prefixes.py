@@ -88,7 +88,7 @@ def expected(v):
 
 
 def check_errors(program, name, ways):
-    """Checks the errors for wrong numbers, one number of one instance at a time."""
+    """Checks the errors for wrong numbers. Each check makes one number of one instance wrong."""
     def check(what, change, wanted):
         reference.check_error(program, "%s, %s" % (name, what), change,
                               "index " + wanted, ways)

@@ -34,7 +34,7 @@ def main(arguments):
         batchtest.call("batch-opt", model, "-o", path,
                        "--autobatch=sizes=H=%d %s" % (size, options))
         out = os.path.join(scratch, "%d.safetensors" % number)
-        # The tests cover passes of Batch, not of LLVM.
+        # Use -O0, because the tests cover the passes of Batch, not those of LLVM.
         program = batchtest.compile_model(
             path, os.path.join(scratch, "%d.so" % number), None, "-O0")
         report = batchtest.run_model(program, inputs, "--outputs=" + out,

@@ -77,7 +77,8 @@ def write_inputs(path, keys, counters, names):
 
 
 def outputs(checks, name, model, inputs, scratch):
-    """Returns the outputs, which are the same for each batch and number of threads."""
+    """Returns the outputs as bytes and as {name: values}. Checks that they are the same for each
+    mini-batch size, and in unbatched code."""
     program = batchtest.compile_model(model, os.path.join(scratch, name + ".so"))
     found = {}
     for batch, threads in ((1, 1), (7, 1), (64, 2), (1000, 2)):

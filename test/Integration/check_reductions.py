@@ -64,7 +64,8 @@ def doubled(value, type):
 
 
 def write_program(name, strategy):
-    """Returns an entry that calls all functions; a result is FUNCTION.SOURCE.NUMBER."""
+    """Writes a program whose entry calls the functions, and returns its path. Results are named
+    FUNCTION.SOURCE.NUMBER."""
     body, results = ["%c = arith.constant dense<3.0> : !x", "%y = arith.divf %x, %c : !x"], []
     for function, taken, given in functions():
         sources = ["x", "P", "y"]
@@ -140,7 +141,8 @@ def fold(function, values, start):
 
 
 def torch_best(values, sign):
-    """Returns the maximum of sign * values, and the index that the body of PyTorch's op finds."""
+    """Returns the value with the largest sign * value, and the index that the body of PyTorch's op
+    finds."""
     best, at = -INF, 0
     for k, value in enumerate(values):
         if sign * value > best:

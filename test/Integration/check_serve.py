@@ -67,7 +67,7 @@ def lines(name, times):
 
 
 def words(trees):
-    """Returns a vocabulary of the words before closing brackets."""
+    """Writes a vocabulary of the words before closing brackets, and returns its path."""
     found = [token for line in trees
              for token in line.replace(")", " ) ").split() if token[0] not in "()"]
     return batchtest.write_lines(path("words.txt"), sorted(set(found)))

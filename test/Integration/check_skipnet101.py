@@ -38,7 +38,7 @@ def draw(model, seed):
         p[name] = random.uniform(middle - bound, middle + bound, shape).astype("f4")
     grid, images = numpy.arange(model.size) / model.size, []
     for _ in range(IMAGES):
-        # A colour, two waves and noise, because images of noise alone have equal means
+        # A color, two waves and noise, because images of noise alone have equal means
         image = random.normal(0, 1, (3, 1, 1)) + random.normal(
             0, 0.3, (3, model.size, model.size))
         for _ in range(2):

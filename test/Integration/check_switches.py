@@ -45,7 +45,8 @@ def run(model, inputs, switches, *options):
 
 
 def check_model(model, inputs):
-    """Runs a model with each set of switches, and returns {switches: report}."""
+    """Runs a model with each set of switches, checks the outputs and counts, and returns
+    {switches: report}."""
     reports, wanted = {}, None
     for switches in SWITCHES:
         report, found = run(model, inputs, switches)
@@ -59,9 +60,9 @@ def check_model(model, inputs):
             continue
         checks.expect("%s %s --depths=flush: same bytes" % (model, switches),
                       found == wanted)
-        # With other switches, --depths=flush changes the number of batches. The scheduler has no
-        # information about ghosts. The inspector cannot determine the phase of a value that
-        # kernels of several phases compute.
+        # With coarsen=false, or with ghosts but no phases, --depths=flush may change the number of
+        # batches. The scheduler has no information about ghosts. The inspector cannot determine
+        # the phase of a value that kernels of several phases compute.
         if "coarsen" not in switches and switches != "phases=false":
             checks.equal("%s %s --depths=flush: batches" % (model, switches),
                          late["batches"], report["batches"])

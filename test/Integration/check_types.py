@@ -3,7 +3,7 @@
 scalars of instances and of parameters, and the types of results.
 
 Results are compared with those of Python: integers and single operations to the bit, sums
-of products within rounding. Batched and unbatched agree to the bit, for any mini-batch
+of products within rounding. Batched and unbatched results agree to the bit, for any mini-batch
 and number of threads, and on the emulator.
 """
 

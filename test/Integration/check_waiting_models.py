@@ -2,10 +2,10 @@
 """check_waiting_models.py [--long [--minutes=N --seed=N]] [MODEL ...]: tests every model
 whose control flow waits.
 
-On random inputs, batched equals unbatched bit for bit. An instance's results are the same
+On random inputs, batched results equal unbatched ones bit for bit. An instance has the same results
 for each mini-batch, number of threads and order of instances, and for any other instances
 in the mini-batch. An oracle, which replays the waits from the results (waits.py), determines
-the number of flushes. With --long, models have their default sizes, and larger ones.
+the expected number of flushes. With --long, models have their default sizes, and larger ones.
 """
 
 import argparse

@@ -6,7 +6,7 @@
 CASE is the folder of the case. OUTPUT is the folder for inputs.jsonl and
 expected.safetensors. Child-sum models get ["node", l, r] as ["node", [l, r]]. A DAG's
 node list becomes a shared value, whose root is the only node that no other reads. Its
-expected rows, in the order of the list, get the order in which results are written (depth
+expected rows, which are in the order of the list, are sorted into the order of results (depth
 first from the root). Lattices become shared values, too, and words of the character
 tagger contain their kind. Rows of DRNN's nodes, from the root on, are written in the
 opposite order. Seq2seq's results get zeros up to their bound, and their number of rows.

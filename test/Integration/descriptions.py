@@ -77,7 +77,7 @@ def files_of_passes():
 
 
 def passes():
-    """Returns (flag, record) of all passes."""
+    """Yields (flag, record) of all passes."""
     for file in files_of_passes():
         for record in records(file).values():
             if "PassBase" in record["!superclasses"]:

@@ -76,7 +76,7 @@ def find_steps(program, inputs, batch, trace, *options):
 
 
 def stages_of(kernel, tasks, kids=0):
-    """Returns (counts, rows) for each stage of a kernel with `tasks` tasks and `kids` rows in
+    """Yields (counts, rows) for each stage of a kernel with `tasks` tasks and `kids` rows in
     ragged domains. The counts of a stage that runs once do not depend on the number of rows."""
     for stage in kernel:
         rows = {TASKS: tasks, ONCE: tasks}.get(stage["domain"], kids)

@@ -268,8 +268,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"})
 }
 """
 
-# A vector is multiplied by another one until its first element is small. In each round,
-# a kernel adds 0 times the row of E that the second element selects.
+# The vector x is multiplied by `shrink` until the first element of the product is small. In each
+# round, a kernel adds 0 times the row of E that the second element selects.
 PICK = """
 !vec = tensor<8xf32>
 !table = tensor<1000x8xf32>
@@ -451,7 +451,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %xs: tensor<?x16xf32> {batch.name =
 }
 """
 
-# In round k and not earlier, a loop adds a product that is equal for all instances.
+# In round k only, a loop adds a product that is equal for all instances.
 LATE = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"},

@@ -39,7 +39,7 @@ MODELS = REAL + ["nuts_gauss", "nuts_logreg"]
 # --- random numbers ---------------------------------------------------------
 
 def threefry(key, counter):
-    """Threefry-2x32 with 20 rounds."""
+    """Returns the two words of Threefry-2x32 with 20 rounds."""
     mask = 0xFFFFFFFF
     keys = (*key, 0x1BD11BDA ^ key[0] ^ key[1])
     x = (counter[0] + key[0]) & mask

@@ -2,14 +2,13 @@
 """random_instances.py [--programs=20 | --minutes=N] [--first=0] [--seed=1]
                     [--instances=24] [--keep=FOLDER]
 
-Runs random programs of loops and branches that depend on tensors, by strategy `replicate`: on
-one worker, on one, two and three workers together, one instance at a time or in sets, with all
-workers or one worker per step. Every bit must equal that of the unbatched code. Loops and
-branches pass tensors on unchanged, swapped, twice, or from outside. Slices are inserted into
-tensors that a loop carries, that are inputs, or that another op reads afterwards. Some loops have
-a known number of rounds, so that products run ahead, layer after layer or as a wavefront. The
-same seed and number make the same program: --first repeats one, and --keep writes its file to a
-folder.
+Runs random programs of loops and branches that depend on tensors, by strategy `replicate`: on one
+to three workers, one instance at a time or in sets, with all workers or one worker per step. Every
+bit must equal that of the unbatched code. Loops and branches pass tensors on unchanged, swapped,
+twice, or from outside. Slices are inserted into tensors that a loop carries, that are inputs, or
+that another op reads afterwards. Some loops have a known number of rounds, so that products run
+ahead, layer after layer or as a wavefront. The same seed and number make the same program: --first
+repeats one, and --keep writes its file to a folder.
 """
 
 import argparse
@@ -20,7 +19,7 @@ import re
 
 import batchtest
 
-# Products take a long time, so an op that reads a row too early finds a partly written product
+# Products take a long time, so an op that reads a row too early finds a partly written product.
 ROWS, COLUMNS = 4, 150
 TYPES = {"v": "tensor<%dxf32>" % COLUMNS, "c": "tensor<%dx%dxf32>" % (ROWS, COLUMNS)}
 WAYS = {

@@ -37,8 +37,8 @@ class WrongResult(Exception):
 
 
 def spoil(program, generator, shared, instances):
-    """Sets indices of one or two instances out of range, preferably to the smallest value with
-    which the instance fails."""
+    """Sets indices of one or two instances out of range, usually to the smallest value with which
+    the instance fails."""
     name, most = generator.choice((("a", 2**31 - 1), ("b", 2**40)))
     most = min(most, program.largest)
     bad = list(range(program.most, max(extent for source in program.top.sources

@@ -1,8 +1,8 @@
 """References in float64, written from the equations in the models' header comments.
 
-For machines without the golden cases. A tree is ["leaf", w] or
-["node", l, r] (N-ary) or ["node", [kids]] (child-sum). Each function returns
-{output: rows in post-order}.
+They replace the golden cases where these are not available. A tree is
+["leaf", w] or ["node", l, r] (N-ary) or ["node", [kids]] (child-sum). Each
+function returns {output: rows in post-order}.
 """
 
 import math

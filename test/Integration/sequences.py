@@ -1,5 +1,6 @@
 """Inputs of the two-type TreeLSTM, and of the models that read sentences or lattices. They come
-from shared/data if it is available. Otherwise, they are random and have about the same lengths."""
+from shared/data if it is available. Otherwise, sentences and lattices are random and have about the
+same lengths, and trees come from examples/data."""
 
 import json
 import os
@@ -104,7 +105,7 @@ def lattice(model, chars, words):
 
 
 def typed_tree(tree, generator):
-    """Returns a bracketed tree with a random bit at each inner node."""
+    """Returns a parsed tree with random words, and a random bit at each inner node."""
     if isinstance(tree[1], str):
         return ["leaf", generator.randrange(1000)]
     kids = [typed_tree(kid, generator) for kid in tree[1:]]

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --autobatch=strategy=none --cpu-workers | FileCheck %s --implicit-check-not=batch.strategy --implicit-check-not=batch.not_batched
 // RUN: batch-opt %s --autobatch=strategy=auto --cpu-workers | FileCheck %s --implicit-check-not=batch.strategy --implicit-check-not=batch.not_batched
 
-// A program that is not structural runs one instance at a time: the object has
-// only an entry point for a single instance.
+// With strategy `none`, instances run one at a time. With either option, the lowered code has no
+// attributes of strategies.
 // CHECK: @batch_object()
 rec.adt @Nat {
   rec.variant @zero(word: index)

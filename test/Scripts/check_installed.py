@@ -25,7 +25,8 @@ for folder, folders, names in os.walk(build):
             installed.update(os.path.relpath(path, build) for path in re.findall(
                 r'"(%s/[^"]+)"' % re.escape(build), file.read()))
 installed &= products
-# The first command lists the sources of the target's inputs, and the second lists the inputs.
+# The first command lists the inputs of the target's inputs, and the second lists the target's
+# inputs.
 built = set(ninja("-t", "inputs", "batch-installed"))
 built.update(line.strip(" |") for line in ninja("-t", "query", "batch-installed"))
 missing = sorted(installed - built)

@@ -16,9 +16,10 @@ using namespace mlir::batch;
 namespace {
 
 /// Reports the contents of each value class in a remark at the module. Reports
-/// the classes of operands, results and fields in a remark at each invoked
-/// kernel and each ADT variant. Classes are numbered in the order of printing.
-/// Classes that contain only parameters are omitted.
+/// the classes of operands and results in a remark at each invoked kernel.
+/// Reports the class of each field in a remark at the ADT variant. Classes are
+/// numbered in the order of printing. Classes that contain only whole
+/// parameters are omitted.
 struct TestValueClassesPass
     : PassWrapper<TestValueClassesPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestValueClassesPass)

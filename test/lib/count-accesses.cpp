@@ -8,9 +8,9 @@
 // count-accesses OBJECT.so INPUTS.jsonl BLOCKS BEGIN END BYTES
 //
 // Runs a mini-batch of all inputs and prints a JSON object. For each block and
-// warp, "writes" contains the number of bytes written to bytes [BEGIN, END) of
-// the last BYTES of the block's shared memory. "reads" contains the number of
-// bytes read from each region of global memory.
+// warp, "writes" contains the number of bytes written to [BEGIN, END) of the
+// last BYTES bytes of shared memory. "reads" contains the number of bytes read
+// from each region of global memory.
 //
 //===----------------------------------------------------------------------===//
 

@@ -37,7 +37,7 @@ module attributes {batch.sizes = {D = 64 : index, HEADS = 12 : index,
     return %next : !rows
   }
 
-  // The scores of slots 0 to t, and minus infinity for the other slots.
+  // Returns the scores of slots 0 to t, and minus infinity for the other slots.
   func.func private @mask(%scores: !scores, %t: index) -> !scores {
     %low = arith.constant 0xFF800000 : f32
     %masked = linalg.generic {

@@ -161,7 +161,7 @@ module attributes {batch.sizes = {H = 768 : index, HEADS = 12 : index, D = 64 : 
     return %z : !rows
   }
 
-  // The first position of the largest logit.
+  // Returns the first position of the largest logit.
   func.func private @argmax(%logits: !classes) -> !tag {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !classes) outs(%low : !scalar)

@@ -2,7 +2,7 @@
 // layers over a sentence. The input contains the letters of rare words.
 //
 //   f(1..T)  = h of layer 2 over layer 1 over x(1), ..., x(T)
-//   b(T..1)  = the same with separate weights over x(T), ..., x(1)
+//   b(T..1)  = the same with separate parameters over x(T), ..., x(1)
 //   logits   = W_tag tanh(W_mlp [f; b]), tag = argmax logits (first index on ties)
 //   lstm     : i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
 //              c' = f * c + i * g, h' = o * tanh(c'), from learned h0, c0
@@ -42,7 +42,7 @@ module attributes {batch.sizes = {L = 128 : index}} {
     rec.variant @end()
     rec.variant @letter(char: index, rest: !letters)
   }
-  // A list of rows in reverse order.
+  // A linked list of rows, to which rows are added at the front.
   rec.adt @Chain {
     rec.variant @end()
     rec.variant @row(row: !vec, rest: !chain)
@@ -164,7 +164,7 @@ module attributes {batch.sizes = {L = 128 : index}} {
     return %x : !vec
   }
 
-  // The first position of the largest logit.
+  // Returns the first position of the largest logit.
   func.func private @argmax(%logits: !classes) -> !tag {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !classes) outs(%low : !scalar)

@@ -22,7 +22,7 @@
 !chain = !rec.adt<@Chain>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // A list of rows in reverse order.
+  // A linked list of rows, to which rows are added at the front.
   rec.adt @Chain {
     rec.variant @end()
     rec.variant @row(row: !vec, rest: !chain)
@@ -39,7 +39,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %y : !vec
   }
 
-  // The first position of the largest logit.
+  // Returns the first position of the largest logit.
   func.func private @argmax(%logits: !classes) -> !tag {
     %low = arith.constant dense<0xFF800000> : !scalar
     %most = linalg.reduce { arith.maximumf } ins(%logits : !classes) outs(%low : !scalar)

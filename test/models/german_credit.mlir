@@ -2,7 +2,7 @@
 //
 //   w ~ normal(0, 1), y_i ~ bernoulli(sigmoid(X_i w))
 //
-// on the German credit data. X has the 24 columns of the data, each centred and
+// on the German credit data. X has the 24 columns of the data, each centered and
 // divided by its standard deviation, and a column of ones; y is 1 for a bad risk.
 //
 // Run it:

@@ -8,7 +8,7 @@
 //   gru         : r, z = sigmoid(W_* x + U_* h + b_*)
 //                 n = tanh(W_h x + U_h (r * h) + b_h), h' = z * h + (1 - z) * n
 //
-// An instance is the last position, from which the others are reachable.
+// An instance is the last position, from which all other positions are reachable.
 //
 // Run it:
 //   batch-run test/models/lattice_gru.mlir --params=random:0 \

@@ -7,10 +7,10 @@
 //     f, iw = sigmoid(Ww_* E_w[word] + Uw_* h_b + bw_*), gw = tanh(...)
 //     q = f * c_b + iw * gw, a = sigmoid(W_a x + U_a q + b_a)
 //   without words   : c' = (1 - i) * c + i * g
-//   with some       : c' = (exp(i) * g + sum of exp(a) * q) / (exp(i) + sum of exp(a))
+//   with words      : c' = (exp(i) * g + sum of exp(a) * q) / (exp(i) + sum of exp(a))
 //   h' = o * tanh(c')
 //
-// An instance is the last character, from which the others are reachable.
+// An instance is the last character, from which all other characters are reachable.
 //
 // Run it:
 //   batch-run test/models/lattice_lstm.mlir --params=random:0 \

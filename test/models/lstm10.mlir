@@ -1,5 +1,5 @@
-// Ten LSTM layers over a sentence, which start with states of zeros. Each layer reads the
-// states of the layer below it. A kernel computes all layers of a word.
+// Ten LSTM layers over a sentence. At first, all states are zeros. Each layer reads the state h
+// of the layer below it. One kernel computes all layers of a word.
 //
 //   for w in tokens: x = E[w], for l in 0 to 9: (h_l, c_l) = lstm_l(x, h_l, c_l), x = h_l
 //   lstm : i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
@@ -58,7 +58,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %y, %next : !vec, !vec
   }
 
-  // The states of all layers as rows of one tensor.
+  // Returns the states of all layers as rows of one tensor.
   func.func private @stack(
       %x0: !vec, %x1: !vec, %x2: !vec, %x3: !vec, %x4: !vec,
       %x5: !vec, %x6: !vec, %x7: !vec, %x8: !vec, %x9: !vec) -> !all {

@@ -99,7 +99,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %x : !vec
   }
 
-  // The score that follows %last in descending order, and its word. Equal scores are
+  // Returns the score that follows %last in descending order, and its word. Equal scores are
   // ordered by their words.
   func.func private @next_word(%scores: !classes, %last: !scalar, %last_word: !number)
       -> (!scalar, !number) {
@@ -139,7 +139,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %most, %first : !scalar, !number
   }
 
-  // The 4 largest of score + log softmax(logits), and their words.
+  // Returns the 4 largest of score + log softmax(logits), and their words.
   func.func private @best_words(%logits: !classes, %score: f32) -> (!best, !best_words) {
     %low = arith.constant dense<0xFF800000> : !scalar
     %zero = arith.constant dense<0.0> : !scalar
@@ -211,7 +211,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %best, %words : !best, !best_words
   }
 
-  // The indices of a beam's 4 words among the words of all beams.
+  // Returns the indices of a beam's 4 words among the words of all beams.
   func.func private @numbers(%place: index) -> !best_words {
     %c4 = arith.constant 4 : index
     %first = arith.muli %place, %c4 : index
@@ -227,7 +227,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %numbers : !best_words
   }
 
-  // The score that follows %last in descending order, with its number, beam and word.
+  // Returns the score that follows %last in descending order, with its number, beam and word.
   // Equal scores are ordered by their numbers.
   func.func private @next_beam(%scores: !all_best, %numbers: !all_words,
                                %words: !all_words, %last: !scalar, %last_number: !number)
@@ -290,7 +290,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %most, %at, %parent, %word : !scalar, !number, !number, !number
   }
 
-  // The 4 best continuations of all beams: scores, parents and words.
+  // Returns the 4 best continuations of all beams: scores, parents and words.
   func.func private @best_beams(%scores: !all_best, %numbers: !all_words,
                                 %words: !all_words)
       -> (!best, !best_words, !best_words) {
@@ -460,7 +460,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
       scf.yield %places, %numbers, %hs, %cs, %words, %overs, %sentences, %scores, %t
           : !places, !all_words, !rows, !rows, !numbers, !flags, !sentences, !best, i32
     }
-    // The best beam that has ended, or the best of all beams if none has (the first on ties).
+    // Select the best beam that has ended, or else the best of all beams (the first on ties).
     %low = arith.constant 0xFF800000 : f32
     %place, %score, %has_ended = rec.fold (%i, %over) in (%r#0, %r#5)
         init(%best = %c0, %most = %low, %any = %false)

@@ -1,6 +1,6 @@
 // LSTM-NMT, greedy: translation by two recurrent networks. The decoder starts with the
 // last state of the encoder. Each step reads the most likely word of the step before,
-// until this word is the end or `limit` words are written.
+// until this word ends the sentence or `limit` words are written.
 //
 //   x(w)    = tanh(W_in E[w] + b_in), with separate parameters for encoder and decoder
 //   encoder : for w in src: (h, c) = lstm(x(w), h, c), from (h0, c0)

@@ -5,7 +5,7 @@
 //     s = W_g x, e = argmax s (first index on ties)
 //     x += softmax(s)_e (W2_e relu(W1_e x + b1_e) + b2_e)
 //
-// Returns x and the picked expert for each layer.
+// Returns x, and the picked expert of each layer.
 //
 // Run it:
 //   batch-run test/models/moe_top1.mlir --params=random:0 \

@@ -5,7 +5,7 @@
 //     s = W_g x, S = indices of the two largest of s, largest first (first on ties)
 //     x += sum over e in S of softmax(s[S])_e (W2_e relu(W1_e x + b1_e) + b2_e)
 //
-// Returns x and the picked experts for each layer.
+// Returns x, and the picked experts of each layer.
 //
 // Run it:
 //   batch-run test/models/moe_top2.mlir --params=random:0 \

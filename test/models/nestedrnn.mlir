@@ -1,5 +1,5 @@
 // NestedRNN: the skeleton of a generator of graphs, with a loop over nodes and an inner loop
-// over edges. An outer GRU computes each node. An inner network computes `counts` edges of the node.
+// over edges. An outer GRU computes each node. An inner network computes `count` edges of the node.
 //
 //   h = x, e = 0; for each count:
 //     z, r = sigmoid(W_* [h; e] + b_*), m = tanh(W_n [h; r * e] + b_n)

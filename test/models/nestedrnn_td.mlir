@@ -1,7 +1,7 @@
 // NestedRNN: the skeleton of a generator of graphs, with a loop over nodes and an inner loop
 // over edges. An outer GRU generates each node, and an inner network generates edges from it.
 // Computed values end both loops: each step adds between 1/4 and 1/2 to a sum, until the sum
-// is larger than 9.9. So each loop takes 20 to 40 steps.
+// is larger than 9.9. So each loop takes 20 to 40 steps, the outer one fewer if the tokens run out.
 //
 //   halt(v) = (1 + sigmoid(w v + b)) / 4
 //   h = x, e = 0, s = 0; for each token, while s <= 9.9:

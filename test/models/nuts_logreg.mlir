@@ -65,7 +65,7 @@ module attributes {batch.sizes = {D = 100 : index, N = 3 : index,
                                 %seed: i32, %chain: i32, %X: !mat, %y: !obs)
       -> (!positions, !counts)
 
-  // The unused parameter w_true has the weights from which the data was drawn.
+  // The parameter file also contains w_true, the weights from which the data was drawn.
   func.func @main(%seed: i32 {batch.name = "seed"}, %chain: i32 {batch.name = "chain"},
                   %q0: !vec {batch.name = "q0"}, %X: !mat {batch.shared = "X"},
                   %y: !obs {batch.shared = "y"})

@@ -1,5 +1,5 @@
-// Seq2seq's decoder: an LSTM writes words until it writes the word that ends a sentence,
-// at most 50. Rows of the results after the end are zeros.
+// Seq2seq's decoder: an LSTM writes at most 50 words, until it writes the word that ends
+// a sentence. Rows of the results after the end are zeros.
 //
 //   w = start; do: (h, c) = lstm(E[w], h, c), y = W h + b + 1e6 at force[t],
 //                  w = argmax y (first index on ties), write w and h

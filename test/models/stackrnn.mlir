@@ -136,7 +136,7 @@ module attributes {batch.sizes = {H = 256 : index, ACTIONS = 41 : index}} {
     %none = rec.construct @Items::@none() : () -> !items
     %start = rec.construct @Steps::@start() : () -> !steps
     %length = rec.length %tokens : !words
-    // The buffer starts with the last word.
+    // The buffer is built from the last word to the first.
     %buffer, %b0 = scf.for %i = %c0 to %length step %c1
         iter_args(%items = %none, %state = %h0_b) -> (!items, !vec) {
       %next = arith.addi %i, %c1 : index

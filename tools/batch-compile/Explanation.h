@@ -23,14 +23,14 @@ namespace mlir::batch {
 class Explanation {
 public:
   /// Enables all remarks of the context and disables its threads, so that
-  /// remarks arrive in the order of the passes. `sources` has the module's
+  /// remarks arrive in the order of the passes. `sources` contains the module's
   /// text.
   Explanation(MLIRContext &context, const llvm::SourceMgr &sources);
   ~Explanation();
 
   void print(llvm::raw_ostream &os, llvm::StringRef model) const;
-  /// Prints the information of print() as a JSON array for other programs, with
-  /// one element per remark.
+  /// Prints the remarks and their locations as a JSON array for other programs,
+  /// with one element per remark.
   void printJson(llvm::raw_ostream &os) const;
 
 private:

@@ -11,8 +11,8 @@
 namespace mlir::batch {
 
 /// Ends this process when `process` ends for any reason, or at once if it has
-/// already ended. The other process need not be the parent, because a script
-/// may be in between. Removes files that are being written.
+/// already ended. `process` need not be the parent, because a script may be in
+/// between. Removes files that are being written.
 void exitWithProcess(int process);
 
 } // namespace mlir::batch

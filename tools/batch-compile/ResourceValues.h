@@ -14,7 +14,7 @@ namespace mlir::batch {
 
 /// Writes the values of all `dense_resource` constants of `module` to a
 /// safetensors file, under their keys. Emits an error if a value is not in the
-/// module, or the file cannot be written.
+/// module or has an unsupported type, or if the file cannot be written.
 LogicalResult writeResourceValues(ModuleOp module, StringRef file);
 
 } // namespace mlir::batch

@@ -248,7 +248,8 @@ void Driver::count() {
 }
 
 void Driver::bench() {
-  // Warm up for at most a second, until caches, pages and clocks are steady.
+  // Warm up caches, pages and clocks with at most three passes. No pass begins
+  // after the first second.
   Stopwatch watch;
   double spent = 0;
   for (int i = 0; i < 3 && spent < 1e6; ++i) {
@@ -322,7 +323,7 @@ int Driver::run() {
   if (wantsUnbatched())
     report.unbatched.push_back(runUnbatched(true));
   check();
-  // After an error, write no results.
+  // If a check fails, write no results.
   bool good = !report.difference && !report.unexpected;
   const OutputCollector &results = options.onlyUnbatched ? unbatched : batched;
   if (good && options.explain && !options.onlyUnbatched &&

@@ -547,7 +547,8 @@ void checkTables(Options &options) {
     options.policy = Policy::StateMachine;
 }
 
-/// Checks that no option contradicts another.
+/// Checks that required options are given, and that no option contradicts
+/// another.
 void checkConflicts(Options &options) {
   if (options.model.empty())
     raise("no model is given; usage: batch-run MODEL.mlir --inputs=... "

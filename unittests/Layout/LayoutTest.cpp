@@ -458,8 +458,8 @@ TEST(Batching, CellsOfThePaper) {
               cell.paperKernels);
     EXPECT_LE(memoryBytes(cell, batching.layout), cell.paperBytes);
 
-    // A kernel that reads an operand shared by all tasks needs no copies at
-    // all.
+    // If kernels can read operands that all tasks share, these cells need no
+    // copies.
     BatchingOptions shared;
     shared.sharedReads = true;
     Batching without = findBatching(cell.block, shared);

@@ -290,7 +290,7 @@ TEST(PQTree, RandomFamiliesOnUpTo9) {
     int64_t families = timesIfLong(20) * (n == 9 ? 30 : 100);
     for (int64_t f = 0; f < families; ++f) {
       Family family(orders, n == 6);
-      // Small sets fit more often.
+      // Vary the size of the sets, because small sets fit more often.
       int sizes = 2 + random() % (n - 2);
       for (int i = 0; i < 12; ++i) {
         uint32_t set = 0;

@@ -26,7 +26,7 @@ func.func @main(%x: tensor<8xf32> {batch.name = "x"})
 )";
 
 // Unlike batch-compile, this program registers no command-line options. The
-// linker must work here too, even after a failed write.
+// linker must work here, too, even after a failed write.
 TEST(Compile, AfterAFailedWrite) {
   DialectRegistry registry;
   batch::registerAllDialects(registry);

@@ -2,10 +2,10 @@
 """ast_encoder.py FILE…: compares several Python programs, and finds the most similar other program
 for each of them. An encoder reads the syntax trees of `ast`.
 
-The encoder is a child-sum TreeLSTM (Tai et al. 2015): a node may have any number of
-children. Its weights are random, since nothing is trained here, but it still finds equal
-parts. It is written for ONE tree and reads the objects of `ast` directly. `batch.vmap` runs it on
-many trees. Equal subtrees of a program are computed once.
+The encoder is a child-sum TreeLSTM (Tai et al. 2015): a node may have any number of children. Its
+weights are random, since nothing is trained here, but equal subtrees still have equal states. It is
+written for ONE tree and reads the objects of `ast` directly. `batch.vmap` runs it on many trees.
+Equal subtrees of a program are computed once.
 
     $ python ast_encoder.py ast_encoder.py compare.py ../tree_lstm/compare.py
     ast_encoder.py is most like ../tree_lstm/compare.py, 0.90
@@ -52,7 +52,7 @@ def node_of(node):
 
 @batch.function
 def read(tree: Tree, w) -> (batch.tensor(SIZE), batch.tensor(SIZE)):
-    """Returns the state of a TreeLSTM for a tree: its output and its cell."""
+    """Returns the output and the cell of a TreeLSTM for a tree."""
     x = w["kind"][tree.kind] + w["name"][tree.name]
     hs, cs = tree.children.map(lambda child: read(child, w))
     forget = jax.nn.sigmoid(x[:SIZE] + hs @ w["U_forget"])

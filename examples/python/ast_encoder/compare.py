@@ -3,11 +3,12 @@
 files of the Python standard library, with and without sharing of equal subtrees. If PyTorch is
 installed, also runs the network in PyTorch, with one call per node.
 
-Prints the number of nodes, the number that sharing saves, and the CPU seconds for all files: of the
-walk over the objects of `ast`, which finds equal subtrees, and of the network. Times are medians
-over rounds in which the variants take turns. A first round does not count. PyTorch runs once, on
-some of the files. Parsing and compilation are separate. The exit code is 1 if sharing changes any
-bit of a result, or if a result differs from PyTorch's by more than rounding.
+Prints the number of nodes and, for each variant, the number of computed nodes and the percentage
+that is saved. Also prints the CPU seconds for all files, separately for the network and for the
+walk over the objects of `ast`, which merges nodes. Times are medians over rounds in which the
+variants take turns. A first round does not count. PyTorch runs once, on some of the files. Parsing
+and compilation are not timed. The exit code is 1 if sharing changes any bit of a result, or if a
+result differs from PyTorch's by more than rounding.
 """
 
 import argparse
@@ -34,7 +35,7 @@ def arguments():
 
 
 def library(count):
-    """Returns files of the standard library, without its tests."""
+    """Returns at most `count` random files of the standard library, without its tests."""
     found = []
     for folder, inner, names in os.walk(sysconfig.get_path("stdlib")):
         inner[:] = sorted(set(inner) - LEFT_OUT)
@@ -98,7 +99,8 @@ def main():
 
 
 def differs_from_torch(options, trees, wanted):
-    """Returns whether the PyTorch results differ from `wanted`."""
+    """Returns whether the PyTorch results differ from `wanted` by more than rounding. Returns False
+    if PyTorch is not installed."""
     import ast
     import ast_encoder
     import numpy
@@ -121,8 +123,8 @@ def differs_from_torch(options, trees, wanted):
 
 
 def computed_nodes(encode, forest, network):
-    """Returns the number of computed nodes. Each kernel has at least one task per node, so this is
-    the smallest number of tasks."""
+    """Returns the number of computed nodes. Each kernel has at least one task per node, and one
+    kernel has exactly one. The result is therefore the smallest number of tasks."""
     return min(block["tasks"] for block in encode.explain(forest, network).blocks)
 
 

@@ -27,7 +27,7 @@ def parse_options():
 
 
 def draw(count, vocabulary, most):
-    """Returns random prompts of 4 to 16 tokens."""
+    """Returns random prompts of 4 to 16 tokens, padded to `most` tokens, and their lengths."""
     import decode
     import numpy
     generator = numpy.random.default_rng(1)
@@ -36,7 +36,7 @@ def draw(count, vocabulary, most):
 
 
 def in_chunks(run, size, given):
-    """Returns the tokens of all requests. `run` takes `size` requests at a time."""
+    """Returns the tokens of all requests. `run` takes at most `size` requests at a time."""
     return [tokens for begin in range(0, len(given[0]), size)
             for tokens in run(*(part[begin:begin + size] for part in given))]
 
@@ -69,7 +69,7 @@ class Programs:
 
 def main():
     options = parse_options()
-    # The libraries count the cores when they are imported.
+    # Limit the cores before the imports, because the libraries count cores when they are imported.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
     os.environ["JAX_PLATFORMS"] = "cpu"
     import decode

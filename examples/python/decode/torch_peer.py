@@ -34,7 +34,7 @@ class Decoder:
             {name: torch.from_numpy(array) for name, array in arrays.items()}, strict=False)
 
     def generate(self, prompts, counts):
-        """Returns the tokens of all requests. Prompts are padded on the left."""
+        """Returns the tokens of all requests. The model receives the prompts padded on the left."""
         longest, most = int(counts.max()), prompts.shape[1]
         padding = longest - torch.from_numpy(counts)
         tokens = torch.full((len(prompts), longest), self.end)
@@ -48,7 +48,7 @@ class Decoder:
                 for row, left, count in zip(rows, padding, counts)]
 
     def cut(self, tokens, count):
-        """Returns the tokens of a request up to its end token."""
+        """Returns the tokens of a request up to the first end token after the prompt, if any."""
         generated = tokens[count:]
         if self.end in generated:
             return tokens[:count + generated.index(self.end) + 1]

@@ -82,8 +82,8 @@ def read(file):
 
 
 def by_layer(arrays):
-    """Groups weights as the step reads them: arrays outside of layers by name, and a list of one
-    dictionary per layer under "layers"."""
+    """Groups weights as a step of the decoder reads them: arrays outside of layers by name, and a
+    list of one dictionary per layer under "layers"."""
     layers = {}
     found = {"layers": [], **{name: array for name, array in arrays.items()
                               if not name.startswith("h.")}}

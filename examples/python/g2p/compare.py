@@ -31,7 +31,7 @@ def arguments():
 
 
 def draw(file, count):
-    """Draws `count` words of three or more letters from a text."""
+    """Draws up to `count` different words of three or more letters from a text."""
     if file:
         with open(file) as lines:
             text = lines.read()

@@ -76,7 +76,7 @@ def spell(words):
 
 
 def name(numbers):
-    """Returns the names of phonemes."""
+    """Returns the names of phonemes, without the end of the word."""
     return [PHONEMES[number] for number in numbers if number != END]
 
 

@@ -33,9 +33,9 @@ def solutions(grid, most, order):
 
 
 def puzzle(seed, more=0.4):
-    """Returns a grid with exactly one solution, and this solution. Some grids contain only the
-    digits that are required for a unique solution. Other grids also contain up to a fraction
-    `more` of the remaining digits."""
+    """Returns a grid with exactly one solution, and this solution. The grid contains the
+    digits that a unique solution requires. Each other digit is added with a probability that is
+    drawn between 0 and `more`."""
     order = random.Random(seed)
     (solution,) = solutions([0] * CELLS, 1, order)
     grid = list(solution)

@@ -38,7 +38,8 @@ def first_weights(key):
 
 
 def loss(w, h, grid, digits):
-    """Returns the loss of ONE puzzle, and its state after the loop."""
+    """Returns the loss of ONE puzzle, and (its state after the loop, the predicted logit, whether
+    all digits are correct)."""
     h = solver.block(w, h, w["digits"][grid])
     scores, says = solver.answer(w, h)
     wrong = -jnp.take_along_axis(jax.nn.log_softmax(scores), digits[:, None], 1).mean()

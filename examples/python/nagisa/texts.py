@@ -44,7 +44,7 @@ def manual_pages():
 
 def draw(count, file=None):
     """Draws `count` sentences, or all if there are fewer. They are the lines of a file, or the
-    sentences of the manual pages that contain hiragana and whose length is in a range."""
+    sentences of the manual pages that contain hiragana and have 5 to 120 characters."""
     if file:
         with open(file, encoding="utf-8") as lines:
             found = [line.strip() for line in lines if line.strip()]

@@ -41,7 +41,8 @@ def cache(*names):
 
 
 def fetch():
-    """Returns the directory of the unpacked wheel."""
+    """Returns the directory of the unpacked wheel. Downloads the wheel from PyPI if it is missing,
+    and checks its files."""
     folder = cache("nagisa-" + VERSION)
     if not os.path.exists(folder):
         os.makedirs(cache(), exist_ok=True)

@@ -4,11 +4,11 @@ model in MLIR, which batch-run runs. If PyTorch is installed, also compares it w
 that makes one call per node, and with PyTorch code that is batched by hand.
 
 All use the same weights and trees, and their results for all nodes are compared. Times are CPU and
-wall seconds, from trees of Python objects to NumPy arrays. They are medians over rounds in which
-the programs take turns. A first round does not count. batch-run already has its trees in memory, so
-its time covers inspection, scheduling and execution. The script also prints the time of Batch on
-trees that it has read before. Compilation is separate. The exit code is 1 if a result differs by
-more than rounding.
+wall milliseconds, from trees of Python objects to NumPy arrays. They are medians over rounds in
+which the programs take turns. A first round does not count. batch-run reports only wall time. It
+already has its trees in memory, so this time covers inspection, scheduling and execution. The
+script also prints the time of Batch on trees that it has read before. Compilation is not timed. The
+exit code is 1 if a result differs by more than rounding.
 """
 
 import argparse
@@ -74,7 +74,7 @@ class BatchRun:
             header[name]["shape"]) for name in ("h", "c", "logits")]
 
     def time(self):
-        """Returns the seconds of a mini-batch: the median of ten runs."""
+        """Returns the median time of ten runs of a mini-batch, in seconds."""
         found = subprocess.run([*self.command, "--bench=10", "--json"], check=True,
                                stdout=subprocess.PIPE)
         return json.loads(found.stdout)["time_us"]["total"] / 1e6
@@ -99,7 +99,7 @@ def main():
     import numpy
     import tree_lstm
 
-    # The file is read repeatedly, which creates a new object for each tree.
+    # Read the file until there are enough trees. Each reading creates new objects.
     trees = []
     while len(trees) < options.trees:
         more, words = tree_lstm.read(options.file or tree_lstm.TREES)

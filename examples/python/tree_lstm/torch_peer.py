@@ -11,7 +11,7 @@ def stacked(*parts):
 
 
 class TreeLSTM:
-    """The weights of all gates are stacked for a single product."""
+    """The weights of gates i, o and u are stacked for a single product."""
 
     def __init__(self, w):
         self.size = len(w["b_i"])
@@ -29,7 +29,8 @@ class TreeLSTM:
         self.b_l, self.w_out = torch.cat([self.b_f, self.b]), self.W_out.T.contiguous()
 
     def recursive(self, tree, found):
-        """Returns h and c of a tree. Appends h, c and logits of all nodes in post-order."""
+        """Returns h and c of a tree. Appends h, c and logits of all nodes to `found` in
+        post-order."""
         size = self.size
         if isinstance(tree, Tree.Leaf):
             g = torch.addmv(self.b, self.W, self.E[tree.word])

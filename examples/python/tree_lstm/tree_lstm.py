@@ -94,7 +94,7 @@ def weights(words, size=SIZE, seed=0):
 
 def read(file=TREES):
     """Returns the trees of a file with lines `(label (label word) (label word))`, and its
-    words, numbered by first appearance."""
+    words in the order of their first appearance."""
     words = {}
 
     def tree(tokens):

@@ -86,7 +86,8 @@ public:
   bool isUnknown(Value position) const;
   /// Returns true if `op` accesses a tensor at a position that may be out of
   /// range. In this case, the position or the extent is unknown when code is
-  /// generated. Also returns true for all inserts that are not views.
+  /// generated. Also returns true for every `tensor.insert`, and for every op
+  /// whose body contains a `tensor.extract`.
   bool picks(Operation *op) const;
   /// Returns the form of an operation on operands with equal extents: Rows if
   /// any operand has this form, PerTask otherwise.

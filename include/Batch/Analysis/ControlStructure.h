@@ -63,9 +63,10 @@ public:
   /// Returns true if `value`, a scalar or an ADT value, does not depend on a
   /// tensor that an op computes.
   bool isStructural(Value value) const { return !computed.contains(value); }
-  /// Returns the first place where control flow needs a tensor: the first op in
-  /// module order that reads a tensor for control flow, or else the first op
-  /// whose control flow depends on a tensor.
+  /// Returns the first place where control flow needs, or may need, a tensor.
+  /// In module order, this is the first unstructured function or op that reads
+  /// a tensor for control flow. If there is none, it is the first op whose
+  /// control flow depends on a tensor.
   std::optional<TensorControl> getTensorControl() const { return control; }
   /// Returns, in module order, the ops that read elements of computed tensors
   /// for control flow. The list may be incomplete if a function is not

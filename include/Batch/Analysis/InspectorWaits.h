@@ -38,8 +38,8 @@ private:
   First findFirst(Region &region, DenseSet<Operation *> &calls) const;
 
   DenseSet<StringAttr> functions;
-  /// Functions that wait only for rows of their arguments. The bits of a
-  /// function mark the arguments whose rows it waits for.
+  /// Functions that wait only for rows that are passed as arguments. The bits
+  /// of a function mark the arguments that it waits for.
   DenseMap<StringAttr, llvm::BitVector> awaited;
 };
 

@@ -16,8 +16,7 @@
 namespace mlir::batch {
 
 /// Returns the first obstacle in `program` that makes every strategy illegal,
-/// if there is one. Control flow with such an obstacle cannot be split into
-/// steps.
+/// if there is one. A program with such an obstacle cannot be split into steps.
 std::optional<Obstacle> findProgramObstacle(const InstanceProgram &program);
 
 /// Copies the functions of `program` into a separate module, as control-flow

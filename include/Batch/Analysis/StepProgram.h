@@ -32,11 +32,12 @@ public:
   const Sharedness &getSharedness() const { return analyses->sharedness; }
   const StepLiveness &getLiveness() const { return analyses->liveness; }
 
-  /// Returns true for constants and tensors of constants, which are recomputed
-  /// where they are needed.
+  /// Returns true for constants and tensors filled with constants, which are
+  /// recomputed where they are needed.
   static bool isRematerializable(Value value);
-  /// Returns true if `value` differs from lane to lane and steps cannot
-  /// rematerialize it.
+  /// Returns true if `value` may differ from lane to lane and steps cannot
+  /// rematerialize it. Returns false if nothing uses `value`, or if it is the
+  /// result of a tail call.
   bool isOfLane(Value value) const;
   /// Returns true if a variable must store `value` between steps.
   bool needsVariable(Value value) const {

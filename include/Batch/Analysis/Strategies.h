@@ -21,7 +21,8 @@ namespace mlir::batch {
 inline constexpr double kOperationsPerWait = 1 << 22;
 
 /// Maximum size of a mini-batch for which `replicate` is preferred in two
-/// cases: code over data structures on a CPU, and loops whose layers read
+/// cases. In the first case, a CPU runs code over data structures whose control
+/// flow depends on tensors. In the second case, the layers of a loop read
 /// parameters once for many rounds. With more instances, reading parameters
 /// once for all instances saves more time than dividing an instance among
 /// units.

@@ -30,8 +30,9 @@ public:
   /// that may become `value`. For a view, returns the viewed operand. Returns
   /// no operands for any other value.
   ArrayRef<OpOperand *> getIncoming(Value value) const;
-  /// Returns the values that `value` may be or may view. None of them is a view
-  /// or a value that control flow forwards.
+  /// Returns the values that `value` may be or may view. None of them is a
+  /// view, or a region argument or result to which control flow forwards a
+  /// value.
   SetVector<Value> getOrigins(Value value) const;
   /// Returns `values` and all values that may be, or view, one of them.
   SetVector<Value> getAliases(SetVector<Value> values) const;

@@ -30,7 +30,8 @@ class Tuning {
 public:
   /// Reads the file at `path`. An empty path specifies no choices.
   LogicalResult load(StringRef path, MLIRContext *context);
-  /// Emits an error if the file names a kernel that the module does not have.
+  /// Emits an error if the file names a kernel for which the module has no
+  /// operator.
   LogicalResult checkKernels(ModuleOp module) const;
   /// Emits an error if the file names a loop that the program does not have.
   /// `loops` are the locations of the program's loops.

@@ -17,7 +17,7 @@ namespace mlir::batch {
 /// steps.
 struct UnitSchedule {
   double shared = 0;    ///< on all units, which divide all tasks
-  double chosen = 0;    ///< on all units; one unit runs small tasks by itself
+  double chosen = 0;    ///< on all units; one unit runs some steps by itself
   double onOneUnit = 0; ///< on one unit
   double set = 0;       ///< of a set of instances, on all units
   int64_t steps = 0;    ///< steps of the program, and steps that one unit runs

@@ -81,8 +81,8 @@ public:
   /// Returns the value of a node, or null for a field.
   Value getValue(Node node) const { return values[node]; }
 
-  /// Returns all nodes from which one of `targets` can be reached over edges of
-  /// either kind, including the targets.
+  /// Returns true for each node from which one of `targets` can be reached over
+  /// edges of either kind, including the targets.
   SmallVector<bool> ancestors(ArrayRef<Node> targets) const;
   /// Returns all nodes that reach `target` over copy edges only, including the
   /// target.

@@ -17,9 +17,9 @@ namespace batch {
 /// with arithmetic. The ops absf, ceil, copysign, floor, fma, roundeven, sqrt
 /// and trunc remain. `math.ipowi` on integers becomes a loop of `scf`. The
 /// description of batch-expand-math lists the error bounds. NaN, infinities,
-/// signed zeros, overflow to infinity and underflow to zero are exact. No
-/// branch depends on data, and the operations are the same for scalars and
-/// every vector width.
+/// signed zeros, overflow to infinity and underflow to zero are exact. Branches
+/// depend on data only in cos, sin, sincos and tan, for large angles. The
+/// operations are the same for scalars and every vector width.
 void populateExpandMathPatterns(RewritePatternSet &patterns);
 
 } // namespace batch

@@ -44,8 +44,8 @@ struct BatchingOptions {
   /// If true, a batch may be a subset of the ready operators of a kind.
   /// Otherwise, a batch contains all of them, as in ED-Batch.
   bool subsets = true;
-  /// Limits of the search. Beyond these limits, the search extends each state
-  /// only greedily and returns the best layout found so far.
+  /// Limits of the search. Beyond maxStates, the search extends each state only
+  /// greedily. Beyond maxPaths, it returns the best layout found so far.
   int64_t maxStates = 2000;
   int64_t maxPaths = 20000;
 };

@@ -72,8 +72,9 @@ private:
   enum class Label : uint8_t { Empty, Partial, Full };
 
   struct NodeData {
-    /// Parent. Only the root, the children of P nodes and the two outermost
-    /// children of a Q node store the parent; other nodes store `interior`.
+    /// Parent: `none` for the root, and `interior` for interior children of a Q
+    /// node. All other nodes, including the two outermost children of a Q node,
+    /// store their parent.
     Node parent = none;
     /// Under a P node, the previous and the next child. Under a Q node, the two
     /// neighbors in no particular order, so a Q node can be reversed in

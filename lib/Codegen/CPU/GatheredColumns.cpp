@@ -116,7 +116,8 @@ void StageEmitter::emitColumnPack(const Reduction &reduction,
   });
 }
 
-/// Returns the address at which row `row` of A begins in the parameter.
+/// Returns the address at which row `row` of the left operand begins in the
+/// parameter.
 Value StageEmitter::gatheredRow(const Reduction &reduction, Value row) {
   linalg::LinalgOp op = reduction.op;
   Indices dims = positionOf(row);

@@ -28,7 +28,7 @@ struct Sharing {
   /// A single worker runs it, unless other tasks run at the same time.
   int64_t shareTasks;
 
-  // Quantities that determine the choice.
+  // Quantities that determine the limits above.
   int64_t weightBytes = 0; ///< bytes of parameters that contractions read
   int64_t taskFlops = 0;   ///< FLOPs of contractions; a ragged row counts like
                            ///< a task

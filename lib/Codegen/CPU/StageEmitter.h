@@ -100,7 +100,8 @@ private:
   /// all earlier matrices.
   void emitPanelTiles(const Stage &stage, Value blockRow, Value blockRows,
                       Value first, Value last, Value before, Value after);
-  /// Copies panel `panel` of B, for the task to which `row` belongs.
+  /// Copies panel `panel` of the right operand, for the task to which `row`
+  /// belongs.
   void emitCopy(const Reduction &reduction, Value row, Value panel);
   Value copiedPanel(const Reduction &reduction);
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,

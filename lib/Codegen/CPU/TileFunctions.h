@@ -54,9 +54,9 @@ public:
 
   /// Returns the function f(A, B, C, depth, rows, panels, bytes from panel to
   /// panel, ahead, step). It computes C[rows][panels * width] = A[rows][depth]
-  /// * B. If panels are streamed, the function also prefetches memory,
-  /// beginning at `ahead` and advancing by `step` bytes with each step of the
-  /// reduction.
+  /// * B. If the shape accumulates, it adds the product to C instead. If panels
+  /// are streamed, the function also prefetches memory, beginning at `ahead`
+  /// and advancing by `step` bytes with each step of the reduction.
   func::FuncOp get(const TileShape &shape);
 
 private:

@@ -36,7 +36,7 @@ static Value toTF32(CodeBuilder &b, Value element) {
       NVVM::SaturationMode::NONE, /*relu=*/false);
 }
 
-/// Packs two elements into 32 bits.
+/// Converts two elements to bf16 and packs them into 32 bits.
 static Value toBF16(CodeBuilder &b, Value low, Value high) {
   Value pair = NVVM::ConvertF32x2ToBF16x2Op::create(
       b, VectorType::get({2}, b.getBF16Type()), high, low,
@@ -45,7 +45,7 @@ static Value toBF16(CodeBuilder &b, Value low, Value high) {
   return LLVM::BitcastOp::create(b, b.getI32Type(), pair);
 }
 
-/// Returns the words that contain `elements`.
+/// Converts `elements` to factors, and returns the words that contain them.
 static SmallVector<Value> toWords(CodeBuilder &b, const FactorFormat &format,
                                   ArrayRef<Value> elements) {
   SmallVector<Value> words;

@@ -17,13 +17,13 @@ namespace mlir::uprog {
 /// Returns the type that factors have in shared memory: in the rows of a round
 /// and in resident parameters.
 Type getFactorType(CodeBuilder &b, const FactorFormat &format);
-/// Converts an element, or a vector of four elements, to factors in shared
-/// memory.
+/// Converts an element, or a vector of elements, to the type that factors have
+/// in shared memory.
 Value roundFactors(CodeBuilder &b, const FactorFormat &format, Value elements);
 
 /// Makes LLVM unroll a loop `times` times, which keeps the loads of `times`
-/// rounds in flight. Otherwise, an assembler would unroll the loop until no
-/// registers are left. Does not replace an existing annotation.
+/// iterations in flight. Otherwise, the assembler would unroll the loop until
+/// no registers are left. Does not replace an existing annotation.
 void unroll(Operation *loop, int64_t times);
 
 /// Products of a warp's tile of 16 rows by 8 columns on tensor cores. Lanes are
@@ -46,7 +46,7 @@ public:
   /// `sum` (0 to 3) of this lane.
   Value getElement(int64_t sum);
 
-  /// Packs parameters into one vector of factors, as in shared memory.
+  /// Converts parameters to one vector of factors, as in shared memory.
   Value pack(const FactorFormat &format, ArrayRef<Value> elements);
   /// Adds the products of an iteration to `sums`. The two vectors of rows and
   /// the vector of a column have four words each.

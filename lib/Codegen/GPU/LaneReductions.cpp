@@ -58,9 +58,9 @@ LaneReductions::LaneReductions(const StagePlan &plan, const Stage &stage)
 
 int64_t LaneReductions::chooseLanes(const StagePlan &plan,
                                     const Stage &stage) const {
-  // If there are many elements, each lane computes its own elements.
-  // Neighboring lanes then read adjacent values, unless the values that are
-  // reduced for one element are adjacent.
+  // If there are many elements, lanes divide reductions only if each reduction
+  // is over adjacent values. Otherwise, each lane computes its own elements,
+  // and neighboring lanes read adjacent values.
   bool few = stage.space.leading() * stage.space.columns() < kWarp;
   int64_t most = 1;
   for (const Reduction &reduction : stage.reductions) {

@@ -39,7 +39,7 @@ public:
 private:
   static constexpr int64_t kWarp = 32; ///< lanes of a warp
 
-  /// Returns the number of lanes among which it pays to divide a reduction.
+  /// Returns the number of lanes among which a reduction should be divided.
   static int64_t countLanes(const Reduction &reduction);
   int64_t chooseLanes(const StagePlan &plan, const Stage &stage) const;
 

@@ -33,8 +33,9 @@ using namespace mlir::uprog;
 /// NVVM dialect.
 static constexpr unsigned kGlobalMemory = 1;
 
-/// Returns true if the kernel runs only steps of plans. In any other kernel,
-/// control flow keeps values in registers across stages.
+/// Returns true if the GPU kernel of the module runs only steps that all units
+/// share. In other kernels, control flow keeps values in registers across
+/// stages.
 static bool runsOnlyPlans(ModuleOp module) {
   WalkResult others = module.walk([](Operation *op) {
     auto run = dyn_cast<RunOp>(op);
@@ -127,7 +128,7 @@ struct ConvertOperatorsToGPUPass
   using ConvertOperatorsToGPUPassBase::ConvertOperatorsToGPUPassBase;
 
   /// Returns the level of the blocks that run stages together, or std::nullopt
-  /// if there are several levels.
+  /// if there are several levels. Returns Level::Device if there is none.
   std::optional<Level> findSharingLevel() {
     std::set<Level> levels;
     getOperation()->walk([&](RunOp run) {

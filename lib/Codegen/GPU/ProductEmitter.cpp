@@ -236,7 +236,8 @@ void ProductEmitter::copySpots(const ProductPlan::Round &round,
   }
 }
 
-/// Collects the arguments with rows that `value` reads through views.
+/// Collects `value` if it is an argument, and otherwise the arguments that it
+/// reads through views.
 static void findArguments(Value value, SetVector<BlockArgument> &arguments) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     arguments.insert(argument);
@@ -459,7 +460,7 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
   };
   if (format.usesTensorCores())
     return multiplyAll(plan.tileRows, false);
-  // Multiply a single row as one row, not as four.
+  // If there is a single row, use tiles of one row instead of four.
   auto multiplyRows = [&](bool takesSlices) {
     b.when(
         m.less(rows.count, m.constant(2)), [&] { multiplyAll(1, takesSlices); },
@@ -605,8 +606,8 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
     }
     return next;
   };
-  // Emit several steps without a loop around them, so that as many loads are in
-  // flight as the registers can hold.
+  // Emit several steps per iteration, so that as many loads are in flight as
+  // the registers can hold.
   Value first = m.mul(lane, width);
   int64_t step = kLanes * width, steps = 4;
   if (operands.columnCount == FactorFormat::kTileColumns)

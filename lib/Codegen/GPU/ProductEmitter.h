@@ -16,8 +16,9 @@
 
 namespace mlir::uprog {
 
-/// Offsets of rows and sums of products in a block's shared memory, in bytes
-/// from the beginning of the memory. Both follow the resident parameters.
+/// Offsets of sums and rows of products in a block's shared memory, in bytes
+/// from the beginning of the memory. Sums and rows follow the resident
+/// parameters.
 struct ProductMemory {
   /// Maximum number of rows that this memory holds at once.
   static constexpr int64_t kMostRows = 64;
@@ -59,14 +60,14 @@ public:
 
   /// Sets the thread, the warp and the lane for the code that is emitted next.
   void begin(Value thread, Value warp, Value lane);
-  /// Computes the addresses of the rows in `rows` that are copied first. The stage
-  /// has `quads` quads of rows. The plan specifies the addresses, so this code
-  /// may run before other steps have written the rows.
+  /// Computes the addresses of the rows in `rows` that are copied first. The
+  /// stage has `quads` quads of rows. The plan specifies the addresses, so this
+  /// code may run before other steps have written the rows.
   void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads);
   /// Copies the rows whose addresses findRows() has computed.
   void copyFoundRows();
-  /// Copies the rows of a round to shared memory, except rows that
-  /// copyFoundRows() has copied.
+  /// Copies the rows of a round to shared memory, except elements that
+  /// copyFoundRows() has copied. Pads the rows with zeros.
   void copyRows(const ProductPlan::Round &round, const Rows &rows);
   /// Computes the shares of a round for the first `count` of `tiles`. The tiles
   /// begin at row number `firstRow` of `rows`, and at tile column number
@@ -94,7 +95,7 @@ private:
     Value depth;
     int64_t commonDepth = 0;  ///< common divisor of all possible depths
     bool areResident = false; ///< shared memory holds the parameters as factors
-    bool whole = false;       ///< factors may be read in vectors
+    bool whole = false;       ///< parameters may be loaded in vectors
   };
 
   /// Factors of a row that are loaded in the same way.
@@ -113,7 +114,7 @@ private:
 
     int64_t perRow() const { return pieces.front().perRow(); }
   };
-  /// Element that a thread copies in each piece of a group.
+  /// Element or vector that a thread copies in each piece of a group.
   struct Spot {
     Value own; ///< the row's number in shared memory
     Value k;   ///< elements from the beginning of the piece
@@ -121,8 +122,8 @@ private:
     Indices out; ///< the position of the row's first element
   };
 
-  /// Result of findRows(): the addresses of `arguments` for each of a thread's
-  /// spots, or null if the block has no rows.
+  /// Result of findRows(): for each of a thread's spots, the addresses of its
+  /// rows of `arguments`. They are null if the block has no rows.
   struct FoundRows {
     const ProductPlan::Round *round;
     PieceGroup group;

@@ -51,8 +51,8 @@ struct RowSource {
 } // namespace
 
 /// Returns true if `condition` holds for all k of a share, and false if it
-/// holds for none. Returns std::nullopt if it holds for only some k or depends
-/// on the row.
+/// holds for none. Returns std::nullopt otherwise, for example if it depends on
+/// the row.
 static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
                                  int64_t depth) {
   AffineExpr index = map.getResult(condition.dim);

@@ -35,8 +35,9 @@ struct FactorFormat {
                                                : batch::elementBytes(element);
   }
   int64_t vector() const { return kVectorBytes / bytes(); }
-  /// Returns the number of positions along k that lanes multiply at once.
-  /// Beyond the last k, factors are zeros.
+  /// Returns the number of positions along k that a lane multiplies at once, or
+  /// a group of four lanes on tensor cores. Beyond the last k, factors are
+  /// zeros.
   int64_t step() const { return usesTensorCores() ? 4 * vector() : vector(); }
   int64_t tileRows() const { return usesTensorCores() ? 16 : 4; }
   int64_t padded(int64_t depth) const;

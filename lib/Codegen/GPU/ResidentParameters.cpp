@@ -31,7 +31,8 @@ int64_t ResidentMatrix::tileBytes() const {
   return llvm::divideCeil(depth, format.share()) * shareBytes();
 }
 
-/// Returns true if the readers of two matrices read the same bytes.
+/// Returns true if the readers of two matrices read the same bytes in the same
+/// format.
 static bool isSame(const ResidentMatrix &a, const ResidentMatrix &b) {
   return a.packed.getPanels() == b.packed.getPanels() &&
          a.packed.getFirstElement() == b.packed.getFirstElement() &&

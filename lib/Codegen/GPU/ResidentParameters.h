@@ -38,8 +38,8 @@ struct ResidentMatrix {
 };
 
 /// Parameters that stay in the shared memory of a block for a whole launch: the
-/// block's share of the columns of operators that run in many steps. The most
-/// used parameters that fit are selected.
+/// block's share of the columns of operators that run in several steps.
+/// Parameters by which the most rows per task are multiplied have priority.
 ///
 /// A block's share is known only when a kernel is launched. The tiles of a
 /// share that are not resident are read from global memory.

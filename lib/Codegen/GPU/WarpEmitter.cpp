@@ -217,10 +217,10 @@ void WarpEmitter::emitProducts(const Columns &columns, bool waits) {
   });
 }
 
-/// Hoists a lane's loads for its element, and the computations that they need,
-/// out of `region`. Inserts them before `before`. The loads then do not wait
-/// for products. This is legal: rows that a stage reads were written before the
-/// stage.
+/// Hoists a lane's loads for its element, and pure ops, out of `region` if
+/// their operands are defined outside of it. Inserts them before `before`. The
+/// loads then do not wait for products. This is legal: rows that a stage reads
+/// were written before the stage.
 static void hoistLoads(Region &region, Operation *before,
                        unsigned globalMemory) {
   for (Operation &op :

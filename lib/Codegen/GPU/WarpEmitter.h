@@ -45,7 +45,8 @@ public:
               const Blocks &blocks);
 
   /// Emits the function of stage `number`, f(step, packings, unit, units),
-  /// which computes the share of block `unit` of `units`.
+  /// which computes the share of block `unit` of `units`. If the plan checks
+  /// indices, a fifth argument is the address of the record of an index error.
   func::FuncOp emit(int64_t number, StringRef name);
 
   bool hasFailed() const { return evaluator.hasFailed(); }

@@ -69,9 +69,10 @@ static int64_t getLatency(Operation *op) {
 }
 
 namespace {
-/// Finds the longest chain of dependent loads in a function, and the longest
-/// chain of dependent instructions after its last barrier. Visits operations in
-/// order.
+/// Finds two chains in a function. One is the longest chain of dependent loads
+/// from global memory after `uprog.await_rows`. The other is the longest chain
+/// of dependent instructions that ends in a store after the last barrier.
+/// Visits operations in order.
 class ChainFinder {
 public:
   explicit ChainFinder(Operation *last) : lastBarrier(last) {}
@@ -361,7 +362,7 @@ int64_t StageWork::estimateCycles(const StageCode &code) const {
   // accesses to shared memory.
   cycles += std::max({instructions / kWarpRate, blockInstructions / kBlockRate,
                       double(wavefronts)});
-  // Each item waits for a load, and for five exchanges between lanes.
+  // Each item waits for a load and, if lanes exchange sums, for five exchanges.
   if (shuffles || loads)
     cycles += getMostItems() * (shuffles ? 6 : 1) * kSharedLatency;
   cycles += barriers * kBlockBarrier;

@@ -34,8 +34,7 @@ struct StageCode {
   explicit StageCode(func::FuncOp function);
 
   /// Length of the longest chain of dependent loads from global memory after
-  /// the barrier of all blocks. Each load needs the result of the previous
-  /// load.
+  /// `uprog.await_rows`. Each load needs the result of the previous load.
   int64_t dependentLoads = 2;
   /// Length of the longest chain of dependent instructions for one element,
   /// after its products. Functions of `math` count as their expansions.

@@ -113,8 +113,8 @@ struct SliceShare {
 
   Number shift; ///< a tile is divided among 2^shift blocks
   Number own;   ///< number of the block among these blocks
-  Number left;  ///< a block has 2^left slices of the tile; `left` is 0 if
-                ///< tiles remain whole
+  Number left;  ///< a block has 2^left slices of the tile; `left` is 0 if the
+                ///< constructor's `divides` is false
   Number first; ///< first of these slices
   Number share; ///< number of the block among the blocks that divide the rows
   Number shares;
@@ -153,14 +153,14 @@ struct RowShare {
 };
 
 /// Tiles of sums that the warps of a block process between two barriers. They
-/// span 2^shift of the block's columns of tiles, and as many rows of tiles as
-/// the maximum number of tiles allows.
+/// span up to 2^shift of the block's columns of tiles, and as many rows of
+/// tiles as the maximum number of tiles allows.
 template <class Math>
 struct TileShare {
   using Number = typename Math::Number;
 
   /// `most` is the maximum number of tiles, a power of two. `columns` is the
-  /// number of remaining columns of tiles.
+  /// number of the block's columns of tiles.
   TileShare(Math &m, int64_t most, Number columns)
       : shift(m.constant(0)), rows(m.constant(most)) {
     for (int64_t n = 1; n < most; n *= 2) {

@@ -192,7 +192,8 @@ void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
 }
 
 /// Counts the `count` tasks of a step in a unit with several threads. Tasks
-/// that the blocks of a cluster run together are counted for its first block.
+/// that the blocks of a cluster run together count as shared tasks, except in
+/// the first block.
 void InstanceCode::reportTasks(int64_t kernel, Value count, bool isShared) {
   const UnitThreads &threads = unit.threads;
   // Count in private memory: a load of a count from global memory takes too
@@ -234,7 +235,8 @@ Value InstanceCode::lastKernel() {
                                cb.constant(kKernelMask));
 }
 
-/// Counts a barrier that the unit now reaches.
+/// Counts a barrier that the unit now reaches, but only in the first unit. A
+/// unit with one thread also adds the barrier to its trace.
 void InstanceCode::beginBarrier() {
   addTo(kUnitBarriers, cb.constant(1), isReportingThread());
   if (!unit.threads.isGroup())
@@ -362,7 +364,8 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided, Value member,
     Value place = arith::MulIOp::create(builder, loc, turn, cb.constant(bytes));
     return arith::AddIOp::create(builder, loc, getCopy(0), place);
   }
-  // Visit the copies that may be needed, from the last to the first.
+  // Select the first free copy: visit the copies that may be needed, from the
+  // last to the first.
   Value row = getCopy(avoided.size());
   for (int64_t number = avoided.size(); number-- > 0;) {
     Value copy = getCopy(number);
@@ -477,7 +480,7 @@ std::pair<Value, Value> InstanceCode::shareOf(Value bytes) {
   return {begin, getBegin(next)};
 }
 
-/// Copies a tensor. All threads of all units copy equal shares, in whole
+/// Copies a tensor. All threads of all units copy nearly equal shares, in whole
 /// pieces.
 void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
   int64_t bytes = getRowBytes(type);
@@ -506,7 +509,7 @@ void InstanceCode::clearBuffers(const InstanceTables &tables) {
                               cb.constant(tables.getNodeBytes())));
 }
 
-/// Makes the threads of all units clear memory together.
+/// Emits code in which the threads of all units clear memory together.
 void InstanceCode::clear(Value first, Value bytes) {
   auto [begin, end] = shareOf(bytes);
   auto loop = scf::ForOp::create(builder, loc, begin, end, cb.constant(kPiece));
@@ -594,7 +597,8 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
       });
 }
 
-/// Each operand, and then each result, has one cell per task.
+/// The list has a cell per task for each operand, followed by a cell per task
+/// for each result.
 Value InstanceCode::tasks(uprog::TasksOp op, const InstanceTables &tables) {
   auto kernel =
       op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(op.getKernel());

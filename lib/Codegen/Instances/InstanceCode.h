@@ -78,8 +78,8 @@ public:
   int64_t getIndex(Operation *op) const { return indexOf.lookup(op); }
   /// Returns the number of the loop of `op`, counted from 1.
   int64_t getLoop(uprog::NextRoundOp op) const { return loopOf.lookup(op); }
-  /// Writes `uprog.indices` if any index is checked, and `uprog.instances` if
-  /// there are instances.
+  /// Writes `uprog.indices` if any index is checked, and `uprog.instances` if a
+  /// program runs instances.
   void save(ModuleOp module) const;
 
 private:
@@ -94,7 +94,7 @@ private:
   void findLoopsOfKernels(ModuleOp module);
 
   int64_t bytes = 0, bufferBegin = 0, bufferBytes = 0;
-  int64_t capacity = 1; ///< number of instances that run at once
+  int64_t capacity = 1; ///< maximum number of instances of a set
   int64_t setBytes = 0;
   int64_t mostTasks = 1; ///< maximum number of tasks of a step
   int64_t nodeBytes = 0, nodeCells = 0, nodeValues = 0;
@@ -119,15 +119,15 @@ struct InstanceUnit {
   uprog::Level level = uprog::Level::Device;
   /// Pointers (!llvm.ptr) to i64s of each thread: the current instance, and the
   /// number of rounds that it has run. A unit with several threads also counts
-  /// its progress (as in a BatchBlockControl) and cluster barriers. It counts
-  /// the tasks and steps that it shares with other units, too. The low 32 bits
-  /// of `steps` count steps that the unit runs by itself. The high 32 bits
-  /// count shared steps.
+  /// its progress (as in a BatchBlockControl) and cluster barriers. `shares`
+  /// counts the tasks that it shares with other units. The low 32 bits of
+  /// `steps` count steps that the unit runs by itself. The high 32 bits count
+  /// shared steps.
   Value instance, rounds, progress, shares, steps, barriers;
 };
 
-/// Loads the state of unit `number` of the `count` units that run an instance
-/// together.
+/// Returns unit `number` of the `count` units that run an instance together.
+/// Emits code that loads its state.
 InstanceUnit makeInstanceUnit(OpBuilder &builder, Location loc, Value context,
                               Value number, Value count,
                               const UnitThreads &threads = {});

@@ -94,7 +94,8 @@ std::pair<Value, Value> LaneCode::blockKeys(Value block) {
   auto isChoice = [&](int64_t choice) {
     return compare(CmpIPredicate::eq, limit(kLanesChoice), constant(choice));
   };
-  // Without a table, a learned choice falls back to BATCH_CHOICE_WORK.
+  // A learned choice falls back to BATCH_CHOICE_WORK if its table does not
+  // contain the state.
   Value work =
       arith::OrIOp::create(builder, loc, isChoice(BATCH_CHOICE_LEARNED),
                            isChoice(BATCH_CHOICE_WORK));

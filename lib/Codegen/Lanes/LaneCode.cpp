@@ -432,7 +432,7 @@ void LaneCode::runEpilogue(BlockOp block) {
   forActive([&](Value place, Value lane) {
     if (!canFail(block))
       return leave(terminator, place, lane);
-    // If a stack was too small, the instance has finished with an error.
+    // If a stack was too small, the instance has ended with an error.
     Value instance = load(array(kLanesInstances), lane);
     Value end = load(array(kLanesEnds), instance);
     when(

@@ -26,7 +26,8 @@ namespace mlir::batch {
 /// Emits the code of lanes at the insertion point of a builder. All threads of
 /// the unit run the code together, with a barrier before it. The code of
 /// startLanes(), takeLanes(), runPrologue() and runEpilogue() ends with a
-/// barrier. Only the code of blockKeys() and enterBlock() runs on one thread.
+/// barrier. The code of blockKeys() and enterBlock() is an exception: a thread
+/// runs it only for its share of the blocks or lanes.
 class LaneCode {
 public:
   /// `context` and `lanes` are !llvm.ptr to a BatchContext and a BatchLanes.
@@ -34,7 +35,8 @@ public:
            Value lanes, const UnitThreads &unit = {});
 
   /// Creates the function by which a lane takes its next instance. If the
-  /// lane's instance has finished, the function stores its results first.
+  /// lane's instance has finished, the function first stores the results of
+  /// this instance.
   void makeNextInstance(func::FuncOp entry);
 
   void startLanes();
@@ -123,8 +125,8 @@ private:
   void copyPiece(Value to, Value from, const MachineLayout::Variable &variable,
                  Value piece);
   Value pieceOffset(const MachineLayout::Variable &variable, Value piece);
-  /// Zero-initializes the current row of each lane and the bottom row of its
-  /// stack.
+  /// Zero-initializes each lane's row at `tops` of the BatchVariable. If a
+  /// stack stores the current rows, also zero-initializes its bottom rows.
   void clearRows(const MachineLayout::Variable &variable);
   /// Returns an i1 that is true if the block runs masked (BatchLanes::masked).
   Value isMasked();
@@ -140,7 +142,7 @@ private:
   /// BatchVariable. Kernels read the rows from there.
   void copyToTops(const MachineLayout::Variable &variable);
   /// Adds an entry to a stack if it has space. Otherwise the lane's instance
-  /// ends with an error.
+  /// ends with an error. Returns the depth before the entry was added.
   Value pushEntry(Value depths, Value lane);
   /// Emits code that makes a lane wait for a block of a frame.
   void arrive(Value lane, Value frame, Value target);

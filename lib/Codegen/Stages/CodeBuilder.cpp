@@ -129,7 +129,7 @@ Value CodeBuilder::select(Value condition, llvm::function_ref<Value()> whenTrue,
   }
   for (int side : {0, 1}) {
     setInsertionPointToEnd(sides[side]);
-    // If one side is uniform, broadcast it to the lanes of the other side.
+    // If only one side is a scalar, broadcast it to the lanes of the other.
     Type other = values[1 - side].getType();
     if (isa<VectorType>(other) && !isa<VectorType>(values[side].getType()))
       values[side] = vector::BroadcastOp::create(*this, other, values[side]);

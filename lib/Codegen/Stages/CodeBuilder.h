@@ -49,7 +49,7 @@ public:
   Value offset(Value pointer, Value bytes);
   Value load(Type type, Value pointer, int64_t alignment);
   void store(Value value, Value pointer, int64_t alignment);
-  /// Loads a field, a pointer or an i64, of the struct at `base`, or of struct
+  /// Loads a field (a pointer or an i64) of the struct at `base`, or of struct
   /// `index` of an array. Each struct of the array has `structCells` cells.
   Value loadField(Value base, batch::abi::Field field);
   Value loadField(Value array, int64_t index, int64_t structCells,
@@ -78,7 +78,7 @@ public:
   void when(Value condition, llvm::function_ref<void()> whenTrue,
             llvm::function_ref<void()> whenFalse = {});
 
-  /// Called at the beginning and at the end of each region of loops and
+  /// Callback for the beginning and the end of each region of loops and
   /// conditions.
   std::function<void(bool enter)> onRegion;
 

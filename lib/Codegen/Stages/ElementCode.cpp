@@ -161,8 +161,8 @@ Value Evaluator::evalScalar(Value value) {
 }
 
 /// Returns the divisor of an integer division, or 1 if dividing by it would
-/// trap. A kernel may run on rows that are never read, and on lanes beyond a
-/// row's end.
+/// trap. The divisor may be invalid in rows that are never read, and in lanes
+/// beyond a row's end.
 Value Evaluator::safeDivisor(Operation *op, ValueRange operands) {
   Value dividend = operands[0], divisor = operands[1];
   APInt known;
@@ -292,7 +292,8 @@ Value Evaluator::evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
   std::optional<int64_t> domain = getRaggedDomain(op);
   if (!domain)
     return eval(op.getTensor(), indices);
-  // If a task has no rows, its first row may be beyond the rows of all tasks.
+  // Read the row only if it exists: the first row of a task without rows may be
+  // beyond the rows of all tasks.
   Type type = op.getType();
   if (llvm::any_of(indices, [](const Index &index) { return index.lanes; }))
     type = vectorOf(type);

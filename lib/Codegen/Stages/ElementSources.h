@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Maps the index of an element of a view, or of the result of an elementwise
-// op, to the indices of its operands. Staging uses this map to find the memory
+// Maps the indices of an element of a view, or of the result of an elementwise
+// op, to indices in the op's operands. Staging uses this map to find the memory
 // that a stage reads, and the emitters use it to compute addresses. No other
 // code computes this mapping.
 //

@@ -175,9 +175,9 @@ private:
   Value safeDivisor(Operation *op, ValueRange operands);
   Value indexValue(const Index &index);
   Value ownerOf(int64_t domain, Value row);
-  /// From the step, loads the address of a result's first row, or the address
-  /// of the list that contains the addresses of the result's rows. The address
-  /// is null if the rows are rows of operands.
+  /// Returns an address that the step contains: the address of a result's first
+  /// row, or of the list of the addresses of the result's rows. The address is
+  /// null if the rows are rows of operands.
   Value resultBase(int64_t result);
   /// Loads the pointer at `place`, or returns `otherwise` if `base` is null.
   Value loadUnlessNull(Value base, Value place, Value otherwise);

@@ -15,7 +15,8 @@
 namespace mlir::uprog {
 
 /// Tables that a module's kernels need in addition to their code: constant
-/// tensors, and the module's list `uprog.packings`. Kernels index this list.
+/// tensors, and the module's lists `uprog.packings` and `uprog.indices`.
+/// Kernels refer to the entries of these lists by number.
 class ModuleTables {
 public:
   /// Adds constants as globals to `code`, which is the module or a nested

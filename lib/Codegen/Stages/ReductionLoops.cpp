@@ -170,7 +170,8 @@ CodeBuilder::Values Evaluator::reduce(const Reduction &reduction,
     }
   }
   SmallVector<Value> limits = evalLimits(loops, op, dims);
-  // The surrounding loops set only the indices of the first element.
+  // The surrounding loops set only the indices of the first element. The body
+  // copies them to the other elements.
   Indices &outer = dims.front();
   auto inner = [&](CodeBuilder::Values values) {
     for (auto [begin, end] : loops.pieces)

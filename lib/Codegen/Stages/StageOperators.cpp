@@ -24,7 +24,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Number of bits that a lane loads at once.
+/// Number of bits that a thread of a GPU loads at once.
 static constexpr int64_t kGPUVectorBits = 128;
 
 namespace mlir::uprog {

@@ -155,7 +155,8 @@ std::optional<Selection> uprog::getSelection(linalg::LinalgOp op) {
     auto loop = index.getDefiningOp<linalg::IndexOp>();
     if (loop && loop.getDim() == reduced[0])
       position = i;
-    // The selected values must have no other uses.
+    // Only the select and, for the best value, the comparison may use the
+    // accumulator.
     if (std::distance(sums[i].use_begin(), sums[i].use_end()) != 1 + isBest)
       return std::nullopt;
   }

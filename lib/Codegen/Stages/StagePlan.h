@@ -48,7 +48,8 @@ using batch::TableLayout;
 TableLayout makeLayout(ArrayRef<int64_t> row, Type element, AffineMap map = {},
                        int64_t blockBytes = 0);
 
-/// Locations of the rows of an operator's arguments and results.
+/// Row spaces and layouts of an operator's arguments, and layouts of its
+/// results.
 struct OperatorRows {
   explicit OperatorRows(OperatorOp op);
 
@@ -72,7 +73,8 @@ int64_t getPanelWidth(int64_t columns, int64_t lanes);
 /// Returns true if every element of `value` is +0 or undefined.
 bool isZero(Value value);
 /// Returns the op by which a reduction with one result combines a new element
-/// with the accumulator. Returns null for other reductions.
+/// with the accumulator. Returns null if this op is neither an fma nor an op
+/// with a neutral element.
 Operation *getCombiner(linalg::LinalgOp op);
 
 /// Reduction that selects the first of the largest or smallest elements. If

@@ -8,7 +8,7 @@
 // Determines how each reduction runs and what its node accesses. A contraction
 // reads a parameter in panels, reads both operands in place, or copies
 // operands. In any other reduction, the lanes of vectors contain output columns
-// or reduced elements.
+// or reduced elements, or the reduction runs one element at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -167,9 +167,9 @@ std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
   return std::nullopt;
 }
 
-/// Matches a parameter if each of its dimensions is a whole dimension of the
-/// node: a reduction dimension, the columns, or a dimension that selects the
-/// matrix by which a row is multiplied.
+/// Matches a parameter if each of its dimensions has extent one or is a whole
+/// dimension of the node: a reduction dimension, the columns, or a dimension
+/// that selects the matrix by which a row is multiplied.
 std::optional<Staging::Factor> Staging::matchGroups(const StagedNode &node,
                                                     const Read &read) {
   auto argument = dyn_cast<BlockArgument>(read.base);
@@ -264,7 +264,7 @@ SmallVector<int64_t> Staging::getParameters(ArrayRef<Read> reads) {
 }
 
 /// Returns the stride of an access along `dim`, in elements of storage: 0 if
-/// the access does not depend on `dim`, -1 if the stride is not constant.
+/// the access does not depend on `dim`, -1 if the stride is unknown.
 int64_t Staging::getStride(const Read &read, AffineExpr dim) {
   bool rows = getSpace(read.base).hasRows();
   unsigned position = cast<AffineDimExpr>(dim).getPosition();
@@ -321,7 +321,8 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
              (isa<BlockArgument>(read.base) || getNode(read.base));
     };
     SmallVector<Read> lefts, rights;
-    // Split the reduction where B changes from one piece to the next.
+    // Read B last, so that `node.breaks` contains the positions at which B
+    // changes from one piece to the next.
     if (!readOperands(node, std::nullopt, lefts, 1 - right) ||
         lefts.size() != 1 || !isInMemory(lefts[0]) ||
         getStride(lefts[0], k) != 1 || getStride(lefts[0], j) != 0 ||
@@ -445,7 +446,7 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
   unsigned rank = node.space.rank();
   MLIRContext *context = op.getContext();
   if (std::optional<Factor> factor = matchPacked(node, linalgOp)) {
-    // The start value is read in vectors.
+    // The code for panels requires a start value that can be read in vectors.
     if (resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
                 false, node.reads)) {
       unsigned last = rank + linalgOp.getNumReductionLoops();

@@ -185,8 +185,8 @@ static bool isFree(Operation *op) {
          linalgOp->getRegion(0).front().getOperations().size() == 1;
 }
 
-/// Returns the cost of the code of an elementwise op, or -1 if the cost is too
-/// high for every reader to recompute the op.
+/// Returns the cost of computing `op` in each of its readers, or -1 if readers
+/// must not compute it.
 static int64_t elementCost(Operation *op) {
   auto cost = [](Operation *inner) -> int64_t {
     if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Analysis of uprog-stage-operators. It depends on the target only through its
-// kind (CPU or GPU) and the width of its vectors. Views (slices,
+// Analysis of uprog-stage-operators. The stages depend only on the kind of the
+// target (CPU or GPU) and on the width of its vectors. Views (slices,
 // concatenations, reshapes, transposes) and elementwise code of low cost are
 // fused into their readers. Every other op is a node. The nodes of a stage have
 // the same rows and the same inner shape, and read each other only element by
@@ -26,7 +26,7 @@ namespace mlir::uprog {
 
 /// One index of an access, over the dimensions of a node: d0 is its row,
 /// followed by its inner dimensions and its reduction dimensions. With `lanes`,
-/// the index contains the dimension along which vectors run. Its factor is one
+/// the index contains the dimension along which vectors run, with factor one
 /// unless StagedNode::anywhere is set. The rest of the index is `residue`
 /// modulo the number of lanes (-1: unknown).
 struct SymbolicIndex {
@@ -84,8 +84,8 @@ private:
   struct Stage {
     RowSpace space;
     bool scalar = false;
-    /// How workers divide the stage, and whether they wait for each other
-    /// before it; see uprog.stage.
+    /// Division of the stage among workers, and a flag: workers wait for each
+    /// other before the stage. See uprog.stage.
     std::optional<int64_t> sharedDims;
     bool barrier = false;
     SmallVector<StagedNode *> nodes;
@@ -100,7 +100,8 @@ private:
   const RowSpace &getSpace(Value value) const {
     return spaces.find(value)->second;
   }
-  /// Returns the node that computes `value`, or null for a leaf or a view.
+  /// Returns the node that computes `value`, or null for an argument or the
+  /// result of an op that is fused into its readers.
   StagedNode *getNode(Value value) const;
   TableLayout getLayout(Value value) const;
   LogicalResult computeSpaces();
@@ -173,7 +174,8 @@ private:
   /// rows of tasks begin.
   bool isOffsets(Value value);
   bool isAligned(const Read &read, const StagedNode &reader);
-  /// Returns all nodes. Producers come first, except for nodes that only copy.
+  /// Returns all nodes. The nodes that only copy come last. All other nodes
+  /// come after the nodes that they read.
   SmallVector<StagedNode *> listNodes();
   LogicalResult assignLevels();
   void makeStages();

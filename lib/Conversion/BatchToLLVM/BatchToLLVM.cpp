@@ -47,7 +47,7 @@ static constexpr StringLiteral kGuardedAttr = "batch.guarded";
 /// value is the number of the loop or function.
 static constexpr StringLiteral kCountedAttr = "batch.counted";
 
-/// Names of all symbols of an object except BATCH_OBJECT_SYMBOL.
+/// Names that are reserved for the object, like BATCH_OBJECT_SYMBOL.
 static constexpr StringLiteral kInspectPoint = "batch.inspect";
 static constexpr StringLiteral kExecutePoint = "batch.execute";
 static constexpr StringLiteral kUnbatchedPoint = "batch.unbatched";
@@ -132,8 +132,8 @@ static void makeInputSources(ModuleOp module, func::FuncOp entry,
 }
 
 /// Returns true if `use` requires the parameter to be a row, as results and
-/// loops do. Kernels, views, and functions that always receive the same
-/// parameter do not.
+/// loops do. Kernels, views, and reads of an element or an extent do not.
+/// Neither do functions that always receive the same parameter.
 static bool isRowOfParameter(OpOperand &use, const InstanceProgram &program,
                              const Sharedness &sharedness) {
   Operation *op = use.getOwner();
@@ -191,8 +191,8 @@ static void makeSources(ModuleOp module) {
 }
 
 /// Marks ops whose space is already reserved, ops that read parameters through
-/// a source, and arguments that distinguish calls. Patterns cannot find these
-/// facts locally.
+/// a source, recursive functions, and arguments that distinguish calls.
+/// Patterns cannot find these facts locally.
 void ObjectBuilder::markProgram() {
   layout.forEachReserved([&](Operation *op) {
     op->setAttr(kReservedAttr, builder.getUnitAttr());
@@ -238,7 +238,7 @@ void ObjectBuilder::markProgram() {
       if (layout.hasWaits() && inspector && !inspector->hasAttr(kMemoizedAttr))
         inspector->setAttr(kGuardedAttr, builder.getUnitAttr());
     }
-    // Calls may also differ in shared values if they pass different constants.
+    // Even a shared value may be a different constant in each call.
     for (BlockArgument argument : function.getArguments())
       if (!sharedness.getParameter(argument))
         function.setArgAttr(argument.getArgNumber(), kKeyAttr,
@@ -297,7 +297,7 @@ static void countSteps(func::FuncOp function) {
     auto place = op->getAttrOfType<IntegerAttr>(kCountedAttr);
     if (!place)
       return;
-    // The body region of a while loop does not run in the last round.
+    // The last region of a while loop is its body, which runs once per round.
     Region &body = op->getRegions().back();
     OpBuilder builder = OpBuilder::atBlockBegin(&body.front());
     countStep(builder, op->getLoc(), place);
@@ -318,7 +318,7 @@ static void endLoopsIfCancelled(func::FuncOp function) {
   });
 }
 
-/// Emits an error at code that cannot be lowered.
+/// Emits an error and fails if code cannot be lowered.
 LogicalResult ObjectBuilder::checkFunctions() {
   for (func::FuncOp function : hostFunctions)
     if (failed(checkRecToLLVM(function)) ||
@@ -415,8 +415,8 @@ void ObjectBuilder::guard(func::FuncOp function) {
   checkCall(builder, loc, here);
 }
 
-/// Wraps a function with code that returns memoized results for repeated calls,
-/// and that ends the run if the recursion is too deep.
+/// Wraps a function with code that returns memoized results for repeated calls.
+/// The code also ends the run on cancellation, or if recursion is too deep.
 void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   Location loc = function.getLoc();
   SmallVector<unsigned> keys;
@@ -535,8 +535,8 @@ void ObjectBuilder::makeUnbatched() {
     Type type = entry.getArgumentTypes()[i];
     if (auto source =
             entry.getArgAttrOfType<IntegerAttr>(i, kWholeSourceAttr)) {
-      // Kernels read parameters from packings. Only a parameter that is also
-      // used as a row needs an address.
+      // Kernels read parameters from packings. A parameter needs an address
+      // only if its elements are read, or if it is used as a row.
       Value address = cb.constant(0);
       if (source.getInt() != 0)
         address = cb.loadCell(cb.loadField(ContextField::sources),

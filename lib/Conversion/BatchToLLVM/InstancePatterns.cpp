@@ -281,7 +281,7 @@ void mlir::batch::populateInstancePatterns(const TypeConverter &converter,
   patterns.add<ConvertRowView, ConvertExtent, ConvertTensorExtract>(
       converter, patterns.getContext());
   // A tensor is represented by the cell of its row. Without a schedule, there
-  // is nothing to flush.
+  // is nothing to flush, so a batch.force only forwards its operand.
   patterns.add<UseOperand<UnrealizedConversionCastOp>, UseOperand<ForceOp>>(
       converter, patterns.getContext());
 }

@@ -223,8 +223,8 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
                         << " cannot be an argument or result of the entry";
 }
 
-/// Returns the lines of the model that a kernel computes: for each file, the
-/// line numbers in ascending order.
+/// Returns the lines of the model from which a kernel was created: for each
+/// file, the line numbers in ascending order.
 static json::Object describeLines(KernelOp kernel) {
   std::map<std::string, std::set<int64_t>> lines;
   auto add = [&](Location loc) {

@@ -97,7 +97,8 @@ private:
   FailureOr<llvm::json::Value> describeKernel(KernelOp kernel) const;
   bool isBlock(KernelOp kernel) const;
   llvm::json::Value describeMachine(MachineOp machine) const;
-  /// Returns the number of a variable of a machine.
+  /// Returns the number of the variable `name` in its machine, or nullopt if
+  /// no machine has it.
   std::optional<int64_t> findVariable(StringAttr name) const;
   llvm::json::Value describeLaunch(DictionaryAttr launch) const;
   FailureOr<llvm::json::Value> describeAdts() const;

@@ -26,7 +26,7 @@ struct Reservation {
 /// Returns the maximum numbers of objects that `traverse` adds per node, or an
 /// empty reservation if its functions call other functions. Omits kinds of
 /// objects that the functions add in loops, because the required space is
-/// unknown. Kernels of `constants` have one record each.
+/// unknown. Also omits the kernels in `constants`, which have one record each.
 Reservation reserve(TraverseOp traverse,
                     const DenseSet<Operation *> &constants);
 

@@ -63,7 +63,8 @@ static void setAccesses(SymbolTable &symbols, uprog::OperatorOp op,
     if (domain)
       kernel.setArgAttr(i, kRaggedAttr,
                         Builder(context).getI64IntegerAttr(*domain));
-    // Shared operands and kernels that are never launched have no tables.
+    // Shared operands, and operands of kernels that no step runs, are in no
+    // table.
     auto read = kernel.getArgAttrOfType<ReadAttr>(i, kReadAttr);
     if (!read || read.getKind() == ReadKind::Shared)
       continue;

@@ -57,7 +57,7 @@ private:
   void replace(Operation *op, Value made);
   Value getSize(Extent &extent);
   Value isBelow(OpBuilder &nested, Location loc, Value index, Value size);
-  /// Checks a number that the kernel computes, as checkIndex() does.
+  /// Like checkIndex(), for a number that is computed outside structured ops.
   Value checkNumber(Location loc, Value index, Value limit, const Twine &what);
   Value constant(Location loc, int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
@@ -463,7 +463,8 @@ LogicalResult PrefixRewriter::run() {
   return success();
 }
 
-/// Decomposes softmax ops with a computed extent into reductions and quotients.
+/// Decomposes softmax ops with a computed extent into reductions and
+/// elementwise ops.
 static void decomposeSoftmax(KernelOp kernel) {
   for (auto softmax :
        llvm::to_vector(kernel.getBody().front().getOps<linalg::SoftmaxOp>())) {

@@ -143,7 +143,7 @@ struct SplitRaggedReduction : OpInterfaceRewritePattern<linalg::LinalgOp> {
 
 } // namespace
 
-/// Returns the neutral element of `combiner`, or null.
+/// Returns the neutral element of `combiner`, or null if there is none.
 static TypedAttr getNeutral(OpBuilder &builder, Operation *combiner) {
   if (auto fma = dyn_cast<math::FmaOp>(combiner))
     return builder.getFloatAttr(fma.getType(), -0.0);

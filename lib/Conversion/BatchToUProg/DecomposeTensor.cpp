@@ -351,8 +351,8 @@ void mlir::batch::decomposeTensorOps(KernelOp kernel) {
   });
   if (!found.wasInterrupted())
     return;
-  // A walk does not visit the ops that it creates, and the patterns for tiles
-  // may create padding.
+  // Use two walks: a walk does not visit the ops that it creates, and the
+  // patterns for tiles may create padding.
   MLIRContext *context = kernel.getContext();
   RewritePatternSet tiles(context), patterns(context);
   tiles.add<DecomposePack, DecomposeUnPack>(context);

@@ -31,9 +31,9 @@ bool InsertedRows::takes(OpOperand *operand,
   return owned.contains(operand->get()) && isLastUse(*operand);
 }
 
-/// Returns the values that may be equal to `value` and whose rows have no other
-/// uses. Initial values of a loop may have other uses, because the loop copies
-/// them.
+/// Returns the values that may be equal to `value`, if a kernel created their
+/// row and nothing else uses it. An initial value with other uses does not
+/// exclude the values of its loop, because the loop can copy it.
 SetVector<Value> InsertedRows::findOwned(Value value) const {
   SetVector<Value> owned;
   owned.insert(value);

@@ -14,16 +14,15 @@
 
 namespace mlir::batch {
 
-/// Finds the kernels that insert a slice into an operand. They write into the
-/// operand's row if a kernel has created that row and nothing reads it
-/// afterwards. Any other tensor must be copied before a loop that inserts into
-/// it.
+/// Finds the invocations that insert a slice into the row of an operand. A
+/// kernel must have created this row, and nothing may read it afterwards. A
+/// loop that would insert into any other initial value copies it first.
 class InsertedRows {
 public:
   explicit InsertedRows(func::FuncOp function);
 
   /// Returns the operand whose row an invocation overwrites with `result`, or
-  /// null.
+  /// null if `result` has its own row.
   OpOperand *getRoot(OpResult result) const { return roots.lookup(result); }
   /// Returns true if an insert may change a row that contains `value`.
   bool isChanged(Value value) const { return changed.contains(value); }

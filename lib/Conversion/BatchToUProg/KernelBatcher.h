@@ -19,10 +19,10 @@
 
 namespace mlir::batch {
 
-/// Replaces tensors of computed extent with tensors of static shape. A tensor
-/// of computed extent consists of the first t rows of a static tensor, or is
-/// computed from such rows. Emits an error and fails if an op cannot be
-/// replaced in this way.
+/// Replaces tensors of computed extent with tensors of static shape. Such a
+/// tensor is a slice of a static tensor with a size that the kernel computes,
+/// or is computed from such a slice. Emits an error and fails if an op cannot
+/// be replaced in this way.
 LogicalResult decomposePrefixes(KernelOp kernel);
 
 /// Attribute of the select that computes the index of a read. If the condition

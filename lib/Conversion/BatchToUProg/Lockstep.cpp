@@ -23,7 +23,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Builds the program of one machine.
+/// Builds the executor of one machine. If the machine has frames, also builds
+/// the program that every call runs.
 class LockstepBuilder {
 public:
   LockstepBuilder(MachineOp machine, func::FuncOp entry)
@@ -84,7 +85,8 @@ void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
   }
 }
 
-/// Runs the kernel of a block, which gathers the rows of variables by lane.
+/// Creates the run of a block's kernel. The kernel gathers the rows of
+/// variables by lane.
 LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
   Location loc = invoke.getLoc();
   auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
@@ -114,7 +116,8 @@ LogicalResult LockstepBuilder::makeCase(BlockOp block, Value step) {
   auto invokes = block.getBody().front().getOps<InvokeOp>();
   if (!invokes.empty()) {
     InvokeOp invoke = *invokes.begin();
-    // Without cached tops, all reads copy from stacks.
+    // Without cached tops, the prologue copies the top rows of stacks for the
+    // kernel.
     if (!machine.getCachedTops() ||
         llvm::any_of(block.getBody().front(), [&](Operation &op) {
           return isa<PopOp, PushOp, SetOp>(op) && op.isBeforeInBlock(invoke);
@@ -132,8 +135,8 @@ LogicalResult LockstepBuilder::makeCase(BlockOp block, Value step) {
   return success();
 }
 
-/// Chooses the next block among the blocks that lanes wait for: the preferred
-/// block, or the block that lanes have waited for longest.
+/// Creates the op that selects the next block. Its operands are the preferred
+/// block and the block that lanes have waited for longest.
 NextBlockOp LockstepBuilder::chooseBlock(Location loc) {
   Type index = builder.getIndexType(), i64 = builder.getI64Type();
   auto blocks = machine.getBody().getOps<BlockOp>();

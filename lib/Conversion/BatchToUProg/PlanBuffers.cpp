@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns the op that writes a new row.
+/// Returns the op that writes a new row, or `row` itself if there is none.
 static Operation *getWriter(uprog::RowOp row) {
   for (Operation *user : row->getUsers()) {
     bool writes = false;
@@ -50,7 +50,7 @@ static void takeTurns(uprog::RowOp row, uprog::BufferOp buffer) {
 
 void batch::planBuffers(uprog::ProgramOp program) {
   StructuredFlow flow(program);
-  // For each `uprog.row`, the values that may refer to its row.
+  // For each `uprog.row`, the other values that may refer to its row.
   DenseMap<Value, SmallVector<Value>> rows;
   auto collect = [&](Value value) {
     if (!isa<uprog::RowType>(value.getType()))

@@ -38,19 +38,20 @@ public:
 
   /// Returns true if the kernel computes the extent of one of its tensors.
   bool hasPrefix() const;
-  /// Returns the extent of dimension `dim` of `value`. Returns null if the
-  /// extent is static or is the extent of a ragged tensor.
+  /// Returns the extent of dimension `dim` of `value` if the kernel computes it
+  /// and its largest size is known. Returns null for any other extent.
   Extent *find(Value value, unsigned dim);
   /// Returns the extents of the loops of `op`. Null has the same meaning as in
   /// find().
   SmallVector<Extent *> findLoops(linalg::LinalgOp op);
-  /// Returns an op that requires different extents to be equal, or null.
+  /// Returns an op that requires different extents to be equal, or null if
+  /// there is none.
   Operation *getConflict() const { return conflict; }
   /// Assigns the extents of `old` to `made`, which has the same rank.
   void copy(Value old, Value made);
   /// Returns the type of `value` with the largest possible extents.
   RankedTensorType getBounded(Value value);
-  /// Returns the type that `value` has in the program.
+  /// Returns the type that `value` has before its computed extents are bounded.
   RankedTensorType getOriginal(Value value);
 
 private:

@@ -124,7 +124,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     auto entry = dyn_cast_or_null<func::FuncOp>(
         lookupEntry(getOperation()).getOperation());
     InstanceProgram program(getOperation());
-    // A module that already has its executor is left unchanged.
+    // Leave modules with other strategies or with an executor unchanged.
     if (program.getStrategy() != Strategy::Replicate ||
         getOperation().lookupSymbol(getExecutorName(entry.getSymName())))
       return;
@@ -176,7 +176,8 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     bool sets;
   };
 
-  /// Returns the level that an option or a tuning file specifies.
+  /// Returns the level that the option specifies, or else the tuning file.
+  /// Returns `Auto` if neither specifies a level.
   InstanceLevel getGivenLevel(const Tuning &choices) {
     if (level != InstanceLevel::Auto || !choices.getLevel())
       return level;

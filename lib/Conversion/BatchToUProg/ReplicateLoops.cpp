@@ -19,7 +19,8 @@ using namespace mlir::batch;
 /// possible.
 static constexpr int64_t kAheadRounds = 64;
 
-/// Rounds of a loop whose layers run one after the other.
+/// Consecutive rounds of a loop. Each layer runs all of these rounds before the
+/// next layer does, except in a wavefront.
 struct batch::RoundGroup {
   const CountedLoop &loop;
   const LoopLayers &layers;
@@ -247,15 +248,15 @@ static uprog::BranchOp makeBranch(OpBuilder &builder, Location loc,
 
 namespace {
 /// Result that later layers of a wavefront read. The loop over waves has
-/// `count` arguments for its values in the last waves, latest first. `first` is
-/// the index of the first of these arguments.
+/// `count` arguments for the values of the result in the last waves, latest
+/// first. `first` is the index of the first of these arguments.
 struct DelayedResult {
   OpResult result;
   unsigned layer, first, count;
 };
 } // namespace
 
-/// Lists the delayed results of a group. Their arguments follow `first` other
+/// Returns the delayed results of a group. Their arguments follow `first` other
 /// arguments.
 static SmallVector<DelayedResult> listDelayed(const RoundGroup &group,
                                               unsigned first) {
@@ -276,9 +277,9 @@ static SmallVector<DelayedResult> listDelayed(const RoundGroup &group,
 }
 
 /// Runs the rounds of a group for all layers except layer 0. Each of these
-/// layers is one round behind the one before it. A *wave* contains tasks of as
-/// many rounds as there are layers. The tasks of a wave do not depend on each
-/// other. A barrier separates two waves.
+/// layers is one round behind the previous layer. A *wave* contains at most one
+/// round of each layer. In a wave, tasks of different layers do not depend on
+/// each other. A barrier separates two waves.
 LogicalResult Replicator::convertWavefront(RoundGroup &group,
                                            MutableArrayRef<Value> carried) {
   const CountedLoop &loop = group.loop;
@@ -394,7 +395,7 @@ LogicalResult Replicator::convertWavefront(RoundGroup &group,
 }
 
 /// Converts a loop. If some tasks can run ahead, it becomes a loop over groups
-/// of rounds, in which layers run one after another.
+/// of rounds. Within a group, layers run one after another or as a wavefront.
 LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
   LoopLayers layers = findLayers(loop.op);
   auto given = loop.op->getAttrOfType<OrderAttr>(kOrderAttr);

@@ -95,8 +95,8 @@ LogicalResult NodeConverter::convert(rec::ConstructOp construct) {
   return success();
 }
 
-/// Returns true if a value is read only by kernels and control flow of its
-/// node, and not by other nodes or the host.
+/// Returns true if only kernels and reads of elements use a value. Other nodes
+/// and the host then do not need the value.
 static bool isTemporary(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
     return isa<InvokeOp, tensor::ExtractOp>(user);
@@ -126,7 +126,7 @@ Value NodeConverter::makeRow(Location loc, const Twine &name, Type type) {
 }
 
 /// Returns true if a tensor is in a buffer that may be overwritten after the
-/// round that computes the node. Such a tensor is created by a loop, or is an
+/// round that computes the node. Such a tensor is computed in a loop, or is an
 /// argument of the recursion.
 bool NodeConverter::isInBuffer(Value tensor) const {
   return llvm::any_of(flow->getOrigins(tensor), [&](Value origin) {

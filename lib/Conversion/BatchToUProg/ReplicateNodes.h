@@ -45,8 +45,8 @@ public:
     return isa<rec::MatchOp, rec::ConstructOp, func::CallOp>(op);
   }
   LogicalResult convert(Operation *op);
-  /// Returns the row of a kernel's result if it belongs to the current node,
-  /// and null otherwise.
+  /// Creates a row of the current node for a kernel's result. Returns null if
+  /// the result needs no such row.
   Value makeRow(OpResult result, const Twine &name);
 
 private:

@@ -42,7 +42,8 @@ struct RoundGroup;
 std::string nameResult(OpResult result);
 
 /// Builds the program that runs one instance of an entry. The program contains
-/// the control flow of the entry, and a uprog.site for each task.
+/// the control flow of the entry. Each invocation becomes a uprog.site, or a
+/// uprog.batch if its tasks of many rounds run together.
 class Replicator {
 public:
   explicit Replicator(func::FuncOp entry);
@@ -92,7 +93,7 @@ private:
   OpBuilder builder;
   Type rowType;
   IRMapping mapping;
-  /// Rows of results that later layers of a loop read.
+  /// Rows of results that were created before the tasks that write them.
   DenseMap<Value, Value> places;
   NodeConverter nodes;
 };

@@ -15,10 +15,10 @@
 // so whole rows are written as vectors.
 //
 // The kernel's result may be an argument with inserted slices. If nothing reads
-// the old elements afterwards, each insert becomes a `uprog.insert`. This op
+// the argument itself afterwards, each insert becomes a `uprog.insert`. This op
 // does not copy the argument, because the result may be written into the
 // argument's row. Readers of the old row run before the insert. Code after the
-// insert may read a view of the row, or another value that stages recompute
+// insert may read a view of the old row, or another value that stages recompute
 // from the row at each read. The operator then stores this value before the row
 // changes.
 //
@@ -180,8 +180,8 @@ static Value getDest(Operation *op) {
   return slice ? slice.getDest() : Value();
 }
 
-/// Returns true if `op` is an insert with static extents, which may write into
-/// a row.
+/// Returns true if `op` is an insert with static extents and strides, which may
+/// write into a row.
 static bool writesSlice(Operation *op) {
   Value dest = getDest(op);
   if (!dest || !cast<RankedTensorType>(dest.getType()).hasStaticShape())
@@ -238,7 +238,8 @@ static bool isReadBefore(Operation *insert) {
   return isBefore;
 }
 
-/// Returns the size in bytes of a value of one task, or none if it is unknown.
+/// Returns the size in bytes of a value of one task, or std::nullopt if it is
+/// unknown.
 static std::optional<int64_t> countBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)

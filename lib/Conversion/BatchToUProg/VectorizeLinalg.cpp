@@ -86,7 +86,7 @@ KernelBatcher::Captured KernelBatcher::getCaptured(linalg::LinalgOp op) {
 // Contractions and copies
 //===----------------------------------------------------------------------===//
 
-/// Builds a contraction as the named operation that has these loops. All
+/// Builds a contraction as a named operation with the given loops and maps. All
 /// operands have the same element type. Returns null if there is no such
 /// operation. A matrix that is stored as [out, in] is read transposed in place.
 static Operation *buildNamedContraction(OpBuilder &builder, Location loc,

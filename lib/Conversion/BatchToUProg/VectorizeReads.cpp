@@ -79,7 +79,7 @@ Value mlir::batch::checkIndex(OpBuilder &builder, Location loc, Value index,
 Value KernelBatcher::check(OpBuilder &nested, Location loc, Value index,
                            OpFoldResult limit, const Twine &what) {
   Value below = getValue(nested, loc, limit);
-  // If there is nothing to read, every index is valid.
+  // If there is nothing to read, the index is 0, and a limit of 1 accepts it.
   auto select = index.getDefiningOp<arith::SelectOp>();
   if (select && select->removeAttr(kExistsAttr))
     below =

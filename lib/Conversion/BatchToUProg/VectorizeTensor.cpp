@@ -63,8 +63,8 @@ LogicalResult KernelBatcher::batchOtherDialect(Operation *op) {
     operands.push_back(form.value);
     batched.push_back(form.isBatched());
   }
-  // An op that reads only parameters is also computed for every task, so repeat
-  // one operand.
+  // An op whose operands are equal for all tasks is also computed for every
+  // task, so repeat one operand.
   if (!operands.empty() && !llvm::is_contained(batched, true)) {
     operands[0] = getAs(op, op->getOperand(0), {BatchedForm::PerTask});
     batched[0] = true;
@@ -255,8 +255,8 @@ KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
   };
   // Code generators need constant positions as attributes. However, a constant
   // that was found late, such as the index of a single round, is still an
-  // operand. Offsets and strides can change, because the type depends only on
-  // sizes.
+  // operand. Offsets and strides can become attributes, because the type
+  // depends only on sizes.
   auto getStatic = [&](OpFoldResult number) -> OpFoldResult {
     if (std::optional<int64_t> constant = getConstantIntValue(number))
       return builder.getIndexAttr(*constant);

@@ -75,7 +75,8 @@ void Saturation::run() {
   };
 
   // The smallest integer can be represented as a float: minus a power of two
-  // for signed types, and 0 for unsigned types. The result for a NaN is also 0.
+  // for signed types, and 0 for unsigned types. For unsigned types, a NaN
+  // therefore becomes 0.
   Value given = op->getOperand(0);
   Value value =
       clamp(CmpFPredicate::OGT, given, constant(toReal(least, isSigned).first));

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Numbers below a bound are reduced using pi / 2 as a sum of terms (Cody and
-// Waite). Larger numbers are multiplied by those bits of 2 / pi that affect the
-// result (Payne and Hanek). Therefore, 2 / pi needs as many bits as the largest
-// number has. A vector takes the second path only if it has a large element,
-// and only for its large elements. The bits of a result therefore do not depend
-// on its neighbors.
+// Waite). Larger numbers are multiplied by the bits of 2 / pi that affect the
+// result (Payne and Hanek). The table of 2 / pi has enough bits for the largest
+// number. A vector takes the second path only if it has a large element, and
+// only for its large elements. The bits of a result therefore do not depend on
+// its neighbors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,7 +72,7 @@ static SmallVector<Value> selectWords(Code &code, Value place,
   Value right = code.subInt(code.integer(width - 1), left);
   for (int64_t i = 0; i < 3; ++i) {
     Value high = arith::ShLIOp::create(b, loc, words[i], left);
-    // A shift by the full width is undefined.
+    // Shift right in two steps, because a shift by the full width is undefined.
     Value low =
         arith::ShRUIOp::create(b, loc, code.shiftRight(words[i + 1], 1), right);
     words[i] = arith::OrIOp::create(b, loc, high, low);
@@ -121,13 +121,13 @@ static Value flip(Code &code, Value a, Value bits) {
   return arith::XOrIOp::create(code.getBuilder(), code.getLoc(), a, bits);
 }
 
-/// Shifts `a` left by `zeros`, so that the highest set bit comes first. The
-/// high word must not be 0.
+/// Shifts `a` left so that its highest set bit comes first, and stores the
+/// distance in `zeros`. The high word must not be 0.
 static Words normalize(Code &code, Words a, Value &zeros) {
   OpBuilder &b = code.getBuilder();
   Location loc = code.getLoc();
   zeros = math::CountLeadingZerosOp::create(b, loc, a.high);
-  // A shift by the full width is undefined.
+  // Shift right in two steps, because a shift by the full width is undefined.
   Value others = code.subInt(code.integer(code.format.width - 1), zeros);
   Value moved =
       arith::ShRUIOp::create(b, loc, code.shiftRight(a.low, 1), others);
@@ -351,9 +351,9 @@ static SmallVector<Value> buildLargeNumber(OpBuilder &b, Location loc, Value x,
   return values;
 }
 
-/// Returns `values`, with the values of large numbers replaced. x is a number,
-/// or the element at `index` of a vector. In the second case, `values` are
-/// vectors.
+/// Returns `values`, with the values of x replaced if x is large. x is a
+/// number, or the element at `index` of a vector. In the second case, `values`
+/// are vectors.
 static SmallVector<Value> replaceNumber(OpBuilder &b, Location loc, Value x,
                                         const FarPath &path, ValueRange values,
                                         ArrayRef<OpFoldResult> index) {

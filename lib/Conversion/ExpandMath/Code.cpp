@@ -112,7 +112,7 @@ Split mlir::batch::expansion::split(Code &code, Value x, int64_t lowest) {
   Value larger = code.mul(x, code.real(std::ldexp(1.0, format.mantissaBits)));
   Value scaled = code.ifLess(x, smallest, larger, x);
   Value scale = code.ifLess(x, smallest, code.real(-format.mantissaBits), zero);
-  // Biased exponent of x / lowest, converted to a number using the shift.
+  // Biased exponent of scaled / lowest, converted to a number using the shift.
   Value above = code.addInt(code.bits(scaled), format.oneBits() - lowest);
   Value exponent =
       code.fromBits(code.addInt(code.shiftRight(above, format.mantissaBits),

@@ -20,7 +20,7 @@ namespace mlir::batch::expansion {
 /// Constants of the code for a type. The coefficient of a polynomial's highest
 /// power comes first. All numbers were computed with 400 bits and then rounded.
 /// Coefficients were computed by the Remez algorithm unless noted otherwise.
-/// The errors refer to polynomials with rounded coefficients in exact
+/// Stated errors refer to polynomials with rounded coefficients in exact
 /// arithmetic.
 struct Format {
   int32_t width;
@@ -44,8 +44,8 @@ struct Format {
   int64_t oneBits() const { return int64_t(bias) << mantissaBits; }
 
   /// Returns a shift that rounds to the nearest integer: adding and then
-  /// subtracting it rounds a number of less than half its size. The low bits of
-  /// the sum contain the integer.
+  /// subtracting it rounds a number of at most a third of its size. The low
+  /// bits of the sum contain the integer.
   double shift() const { return std::ldexp(1.5, mantissaBits); }
   int64_t shiftBits() const {
     return (int64_t(bias + mantissaBits) << mantissaBits) |
@@ -150,8 +150,8 @@ public:
     return sum;
   }
 
-  /// Returns the same value as horner(). Splits the polynomial into two
-  /// polynomials of x^2, which a CPU computes in parallel.
+  /// Evaluates the polynomial like horner(), but rounds differently. Splits it
+  /// into two polynomials of x^2, which a CPU computes in parallel.
   Value hornerByHalves(Value x, ArrayRef<double> coefficients) {
     SmallVector<double> halves[2];
     for (size_t i = 0, size = coefficients.size(); i < size; ++i)

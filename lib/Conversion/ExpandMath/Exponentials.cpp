@@ -18,9 +18,10 @@ static Value reducedExp(Code &code, Value r) {
   return code.fma(result, r, one);
 }
 
-/// Multiplies `value` by 2^n in two steps, each by a power of two. The biased
-/// exponent of each power is half of n + 2 * bias, which is positive. The first
-/// product is exact; the second rounds once, even if the result is subnormal.
+/// Multiplies `value` by 2^n in two steps, each by a power of two. `shifted`
+/// contains the bits of n + Format::shift. The biased exponent of each power is
+/// half of n + 2 * bias, which is positive. The first product is exact; the
+/// second rounds once, even if the result is subnormal.
 static Value scale(Code &code, Value value, Value shifted) {
   const Format &format = code.format;
   Value sum = code.addInt(shifted, 2 * format.bias - format.shiftBits());

@@ -31,7 +31,7 @@ Value expansion::buildPowf(Code &code, Value x, Value y) {
   Value magnitude = buildMagnitude(code, x, {y, Value()});
   Value zero = code.real(0.0), one = code.real(1.0);
   Value infinity = code.real(std::numeric_limits<double>::infinity());
-  // If |x| is 1 and y is infinite, y log |x| is NaN.
+  // If |x| is 1 and y is infinite, y log |x| is NaN, but the power is 1.
   Value isOne = code.both(code.equal(code.abs(x), one),
                           code.equal(code.abs(y), infinity));
   magnitude = code.select(isOne, one, magnitude);
@@ -48,7 +48,8 @@ Value expansion::buildPowf(Code &code, Value x, Value y) {
   Value none = code.real(std::numeric_limits<double>::quiet_NaN());
   result = code.select(isFiniteNegative, code.select(isInteger, result, none),
                        result);
-  // Compute squares as for a constant exponent, so both are bit-identical.
+  // Compute squares as for a constant exponent, so that the results are
+  // bit-identical.
   result = code.select(code.equal(y, code.real(2.0)), code.mul(x, x), result);
   // If x is 1 or y is 0, the result is 1, even if the other operand is NaN.
   Value isAlwaysOne = code.either(code.equal(x, one), code.equal(y, zero));
@@ -213,9 +214,9 @@ static CubicSplit splitCubic(Code &code, Value magnitude) {
   return {power, m, j};
 }
 
-/// Takes a step of the Halley method for r = 1 / cbrt m, and a step of the
-/// Newton method for y = m r^2. The remainder m - y^3 accounts for the rounding
-/// error of y^2.
+/// Takes a step of Halley's method for r = 1 / cbrt m, and a step of Newton's
+/// method for y = m r^2. The remainder m - y^3 accounts for the rounding error
+/// of y^2.
 Value expansion::buildCbrt(Code &code, Value x) {
   Value magnitude = code.abs(x), one = code.real(1.0);
   auto [power, m, j] = splitCubic(code, magnitude);

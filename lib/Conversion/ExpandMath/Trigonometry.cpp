@@ -76,7 +76,8 @@ const AngleFormat &getAngleFormat(const Code &code) {
 // Functions of angles
 //===----------------------------------------------------------------------===//
 
-/// Returns sin((n + quarters) pi / 2 + rest): the sine or cosine of the rest.
+/// Returns sin((n + quarters) pi / 2 + rest): plus or minus the sine or cosine
+/// of the rest.
 static Value buildSine(Code &code, const Angle &angle, int64_t quarters) {
   const Format &format = code.format;
   Value r = angle.rest, square = code.mul(r, r);

@@ -38,7 +38,8 @@ private:
   LogicalResult placeShared();
   /// Moves a function into the module. Its new argument 0 is the thread.
   LogicalResult moveFunction(FunctionOpInterface function);
-  /// Loads kernel arguments from the array of their addresses.
+  /// Replaces the arguments of a kernel with loads from an array of their
+  /// addresses, which is the new argument 1.
   LogicalResult unpackArguments(func::FuncOp function);
   LogicalResult convertFunction(func::FuncOp function);
   LogicalResult convertCall(func::CallOp op, Value thread);
@@ -194,8 +195,8 @@ LogicalResult KernelEmulation::convertFunction(func::FuncOp function) {
   SmallVector<Operation *> operations;
   function.getBody().walk([&](Operation *op) { operations.push_back(op); });
   for (Operation *op : operations) {
-    // Ops that name functions or variables of the gpu.module are converted
-    // here.
+    // Reads of constants need no check. Ops that name functions or variables of
+    // the gpu.module are converted here, all other ops by emulateOperation().
     if (constantReads.contains(op))
       continue;
     auto call = dyn_cast<func::CallOp>(op);
@@ -208,7 +209,7 @@ LogicalResult KernelEmulation::convertFunction(func::FuncOp function) {
   if (entries.contains(function) && failed(unpackArguments(function)))
     return failure();
 
-  // All memory is now host memory.
+  // All memory is now host memory, so pointers need no address spaces.
   AttrTypeReplacer replacer;
   replacer.addReplacement(
       [](LLVM::LLVMPointerType type) -> std::optional<Type> {

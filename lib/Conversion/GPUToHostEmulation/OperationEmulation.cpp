@@ -51,7 +51,7 @@ private:
   LogicalResult convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op);
   LogicalResult convertMapa(NVVM::MapaOp op);
   LogicalResult convertCopy(NVVM::CpAsyncOp op);
-  /// Replaces an operation without results with a call.
+  /// Replaces an operation that has no results with a call.
   LogicalResult replaceByCall(Operation *op, EmulatorFunction function,
                               ArrayRef<int64_t> arguments = {});
 
@@ -361,7 +361,8 @@ template <class Op>
 LogicalResult OperationEmulation::convertId(Op op, EmulatorRegister name,
                                             int64_t otherwise) {
   EmulatorBuilder b = at(op);
-  // The emulator supports only the x dimension.
+  // Emulated grids have only the x dimension. In the other dimensions, numbers
+  // are 0 and extents are 1.
   Value value = op.getDimension() == gpu::Dimension::x ? b.read(name)
                                                        : b.constant(otherwise);
   op.replaceAllUsesWith(b.fromI64(value, op.getType()));
@@ -449,7 +450,7 @@ LogicalResult OperationEmulation::convertMma(NVVM::MmaOp op) {
 }
 
 /// Rounds f32 to a type with fewer fraction bits: the last `dropped` bits
-/// become zero. Halves round to the even neighbor with `toEven`, and away from
+/// become zero. Ties round to the even neighbor with `toEven`, and away from
 /// zero otherwise. NaN becomes the NaN that GPUs return.
 static Value roundBits(OpBuilder &b, Location loc, Value value, int64_t dropped,
                        bool toEven) {

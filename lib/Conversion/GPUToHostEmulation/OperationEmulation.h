@@ -13,10 +13,11 @@
 
 namespace mlir::batch {
 
-/// Replaces an operation that needs a GPU with calls to the emulator. Plain
-/// code is left unchanged. `thread` is the function argument for the thread,
-/// and `layout` is the data layout of the gpu.module. Emits an error at `op` if
-/// the emulator does not support it.
+/// Replaces an operation that needs a GPU with calls to the emulator, and
+/// inserts a call before a plain memory access. Other code is left unchanged.
+/// `thread` is the function argument for the thread, and `layout` is the data
+/// layout of the gpu.module. Emits an error if the emulator does not support
+/// `op`.
 LogicalResult emulateOperation(Operation *op, Value thread,
                                const DataLayout &layout,
                                LocationStrings &locations);

@@ -104,8 +104,8 @@ struct ConvertMatch : OpConversionPattern<rec::MatchOp>,
       return success();
     }
 
-    // The last case is the default, because values are checked against their
-    // declaration when they enter the program.
+    // The last case is the default: no other variant can occur, because values
+    // are checked against their declaration when they enter the program.
     ContextBuilder build(rewriter, op.getLoc());
     Value variant = arith::IndexCastOp::create(
         rewriter, op.getLoc(), rewriter.getIndexType(),
@@ -211,7 +211,7 @@ struct ConvertElements : OpConversionPattern<rec::ElementsOp>,
 /// Lists that a map or fold walks together.
 class Walk {
 public:
-  /// Unpacks the lists and checks that their lengths are equal.
+  /// Emits code that unpacks the lists and checks that their lengths are equal.
   Walk(ValueRange lists, ContextBuilder &build, OpBuilder &builder,
        Location loc) {
     for (Value list : lists) {
@@ -234,7 +234,8 @@ public:
 
   Value getLength() const { return length; }
 
-  /// Loads the elements at position `i` for `arguments`.
+  /// Emits loads of the elements at position `i` for `arguments`. The value for
+  /// an argument without uses is null.
   FailureOr<SmallVector<Value>>
   loadElements(Value i, ArrayRef<BlockArgument> arguments,
                const TypeConverter &converter, ContextBuilder &build,

@@ -284,7 +284,8 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   }
   trace(tasks);
 
-  // Divide the tasks of a large batch, or the stages of a small batch.
+  // Divide the tasks of a large batch, or the work of each stage of a small
+  // batch.
   Value enough = arith::MulIOp::create(b, workers, cb.constant(split));
   Value single = compare(arith::CmpIPredicate::eq, workers, one);
   Value large = compare(arith::CmpIPredicate::sge, tasks, enough);
@@ -493,7 +494,8 @@ class ConvertUProgToCPUPass
                   converter, program, patterns);
             })))
       return failure();
-    // Batches check for cancellation, but loops over scalars run no batches.
+    // Batches check for cancellation. Loops over scalars run no batches, so
+    // loops check for it, too.
     if (program.isBlockLevel)
       program.function.walk(
           [&](scf::ForOp loop) { endLoopIfCancelled(loop, program.function); });

@@ -67,8 +67,8 @@ static KernelOp lookupKernel(uprog::SiteOp site) {
       site.getKernel());
 }
 
-/// Returns true if the effect of `op` depends only on numbers and on locations
-/// that all instances have in common.
+/// Returns true if `op` can run for several instances in vectors: it computes
+/// with numbers, and reads elements and rows only at constant indices.
 static bool runsSideBySide(Operation *op) {
   auto areNumbers = [](TypeRange types) {
     return llvm::all_of(types, isNumber);
@@ -114,7 +114,8 @@ int64_t batch::countSideBySide(uprog::ProgramOp program, int64_t vectorBits) {
     return 0;
   unsigned bits = 8;
   bool loops = false;
-  // Values that are the same for all instances. Loop bounds must be among them.
+  // Values that are the same for all instances. The bounds and steps of counted
+  // loops must be among them.
   DenseSet<Value> same;
   auto areSame = [&](ValueRange values) {
     return llvm::all_of(values, [&](Value v) { return same.contains(v); });
@@ -283,7 +284,8 @@ void VectorEmitter::compute(Operation *op) {
   }
   SmallVector<Value> operands = getVectors(op->getOperands());
   if (mayTrap(op)) {
-    // Divide by 1 for inactive instances, whose divisors may be 0.
+    // Divide by 1 for inactive instances and after too many rounds, because the
+    // divisor may be 0 then.
     auto type = cast<VectorType>(operands[1].getType());
     Value ones = arith::ConstantOp::create(
         b, DenseElementsAttr::get(type,

@@ -21,8 +21,8 @@
 namespace mlir::batch {
 
 /// Returns the number of instances that run together in vectors of `vectorBits`
-/// bits. Returns 0 unless the program has block level, contains a loop, and
-/// computes only with numbers.
+/// bits. Returns 0 if vectors would be too short. Also returns 0 unless the
+/// program has block level, contains a loop, and computes only with numbers.
 int64_t countSideBySide(uprog::ProgramOp program, int64_t vectorBits);
 
 /// Returns the name of the function that makeVectorInstances() creates from a

@@ -21,8 +21,8 @@ CodeAttr getCode(RunOp run);
 /// Emits an error and fails if `program` cannot run in a persistent kernel with
 /// the functions of `device`.
 LogicalResult checkKernelProgram(ProgramOp program, gpu::GPUModuleOp device);
-/// Emits an error and fails at a function that fills shared memory for clusters
-/// if there are no clusters.
+/// Emits an error and fails if a function fills shared memory for clusters, but
+/// `usesClusters` is false.
 LogicalResult checkFillLevels(gpu::GPUModuleOp device, bool usesClusters);
 
 } // namespace mlir::uprog

@@ -204,9 +204,10 @@ std::string ChooseExecutorPass::describeSteps() {
                        name, longest / 1000);
 }
 
-/// Estimates the cycles for one step of each kernel, plus the host's work on
-/// the plans. Each group of `units` blocks has a plan, and each of `instances`
-/// instances has a task in each step.
+/// Estimates the cycles for one step of each kernel that runs in several steps,
+/// plus the host's work on the plans. If no kernel runs in several steps, the
+/// estimate includes all kernels. Each group of `units` blocks has a plan, and
+/// each of `instances` instances has a task in each step.
 int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
                                          ArrayRef<OperatorOp> operators,
                                          BlockMemory::Plans plans) {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Central barrier, written as IR. Blocks count arrivals and wait until the
-// total reaches the count of the barrier. The count never decreases, so no
+// total reaches the count of the barrier. The total never decreases, so no
 // block needs to detect that it is the last one. Only one write and one read
 // separate the last arrival from the blocks that wait. LLVM 22 drops the memory
 // order of atomicrmw on NVPTX, so arrivals are relaxed and follow a fence. A

@@ -50,14 +50,14 @@ struct Kernel {
   gpu::GPUModuleOp device;
   LaunchShape shape;
   const VendorFacts &vendor;
-  func::FuncOp barrier;           ///< of all blocks, if they run one plan
+  func::FuncOp barrier;           ///< of all blocks, if they form one group
   MachineOp machine;              ///< for a program that has lanes
   InstanceProgramState instances; ///< for a program that runs single instances
-  /// Number of the step at each barrier in a plan.
+  /// Number of the step at each `uprog.run` and barrier in a plan.
   DenseMap<Operation *, Value> stepNumbers{};
   /// Loops that run tasks of another program, with the level of that program.
   DenseMap<Operation *, Level> taskLoops{};
-  /// Returns the level of the blocks that together run the task of an op.
+  /// Returns the level of the blocks that together run an op's task, if any.
   std::optional<Level> findTaskLevel(Operation *op) const {
     while ((op = op->getParentOp()))
       if (auto loop = taskLoops.find(op); loop != taskLoops.end())
@@ -205,7 +205,7 @@ void KernelEmitter::findGroups() {
         toI64(gpu::ClusterDimOp::create(b, x))};
 }
 
-/// Computes the address where the host reads the progress of this block.
+/// Finds the thread's number, and the address of the block's progress.
 void KernelEmitter::findProgress() {
   kernel.thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   kernel.isFirst =
@@ -421,7 +421,7 @@ SmallVector<Value> KernelEmitter::lower(uprog::ReduceOp reduce,
   return toResults(found);
 }
 
-/// Returns the i64 in shared memory through which threads share a length.
+/// Returns the address of the i64 through which threads share a length.
 Value KernelEmitter::findCountCell() {
   constexpr StringLiteral name = "compact.count";
   if (!kernel.device.lookupSymbol(name)) {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Lowerings beyond control flow: programs that run on lanes, and the conversion
-// of a program to a function of a target.
+// Lowerings beyond control flow: ops of programs that run lanes or single
+// instances, and the conversion of a program to a function of a target.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,7 +96,8 @@ void addProgramPatterns(const TypeConverter &converter, State &state,
 }
 
 /// Returns true if the code of a program takes arguments of this type. The code
-/// does not take plans or lanes, because it finds them in the context.
+/// does not take plans or lanes, because it finds them in the context or in the
+/// arguments of a launch.
 bool isCodeArgument(Type type);
 /// Returns true if any program, possibly `program` itself, runs `program`.
 bool isRunByPrograms(uprog::ProgramOp program);
@@ -141,9 +142,9 @@ struct InstanceProgramState {
   }
 };
 
-/// Lowers a program with all its code. Plans, steps, lanes and lists of lanes
-/// become pointers. Rows, lists and nodes of instances become i64s.
-/// `addPatterns` adds the patterns of the target.
+/// Lowers a program with all its code. Plans, steps, tasks, lanes and lists of
+/// lanes become pointers. Rows, cells, lists and nodes of instances become
+/// i64s. `addPatterns` adds the patterns of the target.
 LogicalResult convertProgram(
     uprog::ProgramOp program, Type pointer, MakeLaneCode makeLanes,
     InstanceProgramState &instances,

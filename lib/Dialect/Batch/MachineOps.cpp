@@ -127,7 +127,7 @@ SmallVector<StringAttr> BlockOp::getTargets() {
 //===----------------------------------------------------------------------===//
 
 /// Checks that `op` names a variable. If `value` is not null, the variable must
-/// have the type of `value`.
+/// have the type of `value`. If `needsStack` is true, it must have a stack.
 static LogicalResult verifyVariable(Operation *op, FlatSymbolRefAttr name,
                                     Value value, bool needsStack,
                                     SymbolTableCollection &symbols) {

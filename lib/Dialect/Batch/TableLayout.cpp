@@ -33,7 +33,7 @@ using Dimension = SmallVector<Term>; ///< largest factor first
 /// Decomposes an expression into digits. Returns false if it is not a sum of
 /// digits.
 static bool getTerms(AffineExpr expr, int64_t factor, Dimension &terms) {
-  // A zero is the remainder of a dimension that was split off completely.
+  // A zero remains if a dimension was split off completely.
   if (expr == 0)
     return true;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);

@@ -274,8 +274,8 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
       parser.parseRegion(*body, number))
     return failure();
-  // Each key has two results: the key and its number. The verifier reports
-  // missing keys.
+  // Each key has two results: its least value, and the number for which the
+  // body yields this value. The verifier reports missing keys.
   unsigned keys = 0;
   if (!body->empty() && !body->front().empty())
     if (auto yield = dyn_cast<YieldOp>(body->front().back()))

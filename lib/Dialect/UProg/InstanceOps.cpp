@@ -92,7 +92,8 @@ static bool isDatumOf(Type datum, Type type) {
   return isa<RankedTensorType>(type) ? isa<RowType>(datum) : datum == type;
 }
 
-/// Finds the kernel that an op names.
+/// Returns the kernel that an op names. Emits an error if the kernel is unknown
+/// or has ragged arguments.
 static FailureOr<batch::KernelOp> findKernel(Operation *op,
                                              FlatSymbolRefAttr name) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<batch::KernelOp>(
@@ -279,7 +280,7 @@ private:
 
   ModuleOp module;
   FunctionOpInterface entry;
-  SmallVector<Type> arguments; ///< arguments of an instance
+  SmallVector<Type> arguments; ///< types of an instance's arguments
 };
 } // namespace
 

@@ -22,7 +22,7 @@ LogicalResult verifyRowType(Operation *op, RankedTensorType type);
 
 /// Returns true if `datum` is the type that an argument, field or element of
 /// type `type` has in a program: a row for a tensor, a list of rows for a
-/// ragged tensor.
+/// ragged tensor, and `type` itself otherwise.
 bool isDatumOrList(Type datum, Type type);
 
 } // namespace mlir::uprog

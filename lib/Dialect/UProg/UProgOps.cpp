@@ -264,8 +264,8 @@ LogicalResult OperatorOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FlatSymbolRefAttr kernel = getKernelAttr();
   if (!kernel)
     return success();
-  // Skip the copy of an operator for a device, which is not in the kernel's
-  // module.
+  // The copy of an operator for a device is not in the kernel's module, so skip
+  // this copy.
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, kernel);
   if (!symbol)
     return success();

@@ -18,7 +18,8 @@ using namespace mlir::uprog;
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Returns the name of the program that an op runs, or null.
+/// Returns the name of the program or operator that an op runs, or null if the
+/// op runs neither.
 static StringAttr getCallee(Operation *op) {
   if (auto ref = dyn_cast<RefOp>(op))
     return ref.getCalleeAttr().getAttr();

@@ -37,10 +37,10 @@ namespace {
 struct Target {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::string triple, cpu;
-  bool otherArchitecture = false; ///< differs from the host's
+  bool otherArchitecture = false; ///< true if the host has another one
   int64_t vectorBits = 128;
   int64_t vectorRegisters = 16;
-  /// Vector features that the code may use, by their names in /proc/cpuinfo.
+  /// LLVM names of the instruction-set features that the code may use.
   std::vector<std::string> features;
 };
 
@@ -252,7 +252,8 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
     function.addFnAttr("target-cpu", target.cpu);
     function.addFnAttr("target-features",
                        target.machine->getTargetFeatureString());
-    // Without this, LLVM would use narrower vectors on CPUs that prefer them.
+    // Without this attribute, LLVM would use narrower vectors on CPUs that
+    // prefer them.
     if (target.machine->getTargetTriple().isX86())
       function.addFnAttr("prefer-vector-width",
                          std::to_string(target.vectorBits));

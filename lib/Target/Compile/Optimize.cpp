@@ -96,7 +96,8 @@ void mlir::batch::optimizeModule(llvm::Module &module,
       first.addPass(
           llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(first)));
-    // Unbatched code calls kernels with constants: one row, share 0 of 1.
+    // Propagate the constants with which unbatched code calls kernels: one row,
+    // share 0 of 1.
     passes.addPass(llvm::IPSCCPPass());
     passes.addPass(llvm::GlobalDCEPass());
     passes.addPass(llvm::ModuleInlinerWrapperPass(

@@ -17,13 +17,13 @@ class TargetMachine;
 
 namespace mlir::batch {
 
-/// Runs the passes of an optimization level that process more than one
-/// function.
+/// Runs the passes of level 1 that need the whole module, or all LLVM passes of
+/// levels 2 and 3.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                     unsigned level);
 
-/// Runs the passes that process one function at a time, and the passes that all
-/// levels need. Call this after optimizeModule().
+/// Runs the other passes of level 1, and the passes that all levels need. Call
+/// this after optimizeModule(), for the module or for each of its pieces.
 void optimizeFunctions(llvm::Module &module, llvm::TargetMachine &machine,
                        unsigned level, Sanitizer sanitizer);
 

@@ -129,8 +129,8 @@ struct ChooseStrategyPass
   }
 
 private:
-  /// Returns the strategy that the source specifies, or the strategy for which
-  /// a machine was created.
+  /// Returns the strategy that the source specifies, the strategy for which a
+  /// machine was created, or `auto`.
   Strategy getKnown(func::FuncOp entry) {
     if (auto given = entry->getAttrOfType<StrategyAttr>(kStrategyAttr))
       return given.getValue();

@@ -120,9 +120,9 @@ static void append(Operation *op, Block &to) {
 }
 
 /// If every branch begins with reads, moves these reads, and the ops that
-/// depend only on them, before the fork. Then no branch begins with a wait, and
-/// conditions that depend on these reads are known. Reads that depend on other
-/// reads are not moved, because they would wait in sequence.
+/// depend only on them, before the fork. Then the fork begins after these
+/// waits, and conditions that depend on these reads are known. Reads that
+/// depend on other reads are not moved, because they would wait in sequence.
 void BlockForker::placeReads(MutableArrayRef<Ops> branches, Block &to) {
   SmallVector<Ops> first, rest;
   for (const Ops &ops : branches) {
@@ -287,7 +287,8 @@ bool BlockForker::placeInSequence(ArrayRef<Operation *> ops, Block &to) {
     isCut.set(number);
     sectionOf[number] = 2 * i + 1;
   }
-  // Each cut is a section, and so are the ops between two cuts.
+  // Each cut is a section, and so are the ops before, between and after the
+  // cuts.
   SmallVector<Ops> sections(2 * cuts.size() + 1);
   for (Operation *op : ops) {
     int last = getNeeded(op, isCut).find_last();

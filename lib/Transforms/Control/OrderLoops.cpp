@@ -91,6 +91,7 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
   }
 
   Tuning choices;
-  SmallVector<Location> layered; ///< locations of loops with several layers
+  /// Locations of counted loops with more than two layers.
+  SmallVector<Location> layered;
 };
 } // namespace

@@ -280,10 +280,10 @@ FlatSymbolRefAttr MachineBuilder::getName(Block *block) {
   return FlatSymbolRefAttr::get(blocks.lookup(block).getSymNameAttr());
 }
 
-/// Returns `value` in the current block: a parameter, a value computed there,
-/// or a read of its variable. With temporaries, a block reads the variable of a
-/// value at most once. The read stays valid while the block runs, because the
-/// variable changes only at the end of the block.
+/// Returns `value` in the current block: a parameter, a value computed there, a
+/// read of its variable, or a clone of its op. With temporaries, a block reads
+/// the variable of a value at most once. The read stays valid while the block
+/// runs, because the variable changes only at the end of the block.
 Value MachineBuilder::read(Value value) {
   if (std::optional<int64_t> parameter = sharedness.getParameter(value))
     return machine.getArgument(*parameter);
@@ -307,7 +307,8 @@ Value MachineBuilder::read(Value value) {
   return values.lookup(value);
 }
 
-/// Records `computed` as the current block's copy of `value`.
+/// Sets the variable of `value`, if it has one, to `computed`. Without a
+/// variable or with temporaries, later reads in the block use `computed`.
 void MachineBuilder::define(Value value, Value computed) {
   VariableOp variable = variables.lookup(value);
   if (variable)

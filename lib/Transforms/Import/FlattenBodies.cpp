@@ -202,9 +202,9 @@ private:
 } // namespace
 
 /// Converts `read` to an operand of `op` if its indices are loops of `op`. At
-/// least one of these loops must run along a dynamic extent of the tensor.
-/// Batched code cannot read at positions along such an extent. Extents of 1
-/// that are read at 0 are collapsed first.
+/// least one loop must iterate over a dynamic extent of the tensor, because
+/// batched code cannot read single elements along it. Extents of 1 that are
+/// read at 0 are collapsed first.
 static void takeOperand(linalg::GenericOp op, tensor::ExtractOp read,
                         Extents &extents) {
   auto type = cast<RankedTensorType>(read.getTensor().getType());
@@ -258,7 +258,8 @@ namespace {
 class FlattenBodiesPass
     : public batch::impl::FlattenBodiesPassBase<FlattenBodiesPass> {
   void runOnOperation() override {
-    // Inner conditionals come first.
+    // Inner conditionals come first, because flatten() accepts no nested
+    // conditionals.
     SmallVector<scf::IfOp> branches;
     getOperation()->walk([&](Operation *op) {
       if (isa<linalg::LinalgOp, tensor::GenerateOp, tensor::PadOp>(op))

@@ -67,7 +67,8 @@ static bool isSum(linalg::LinalgOp op) {
          llvm::is_contained(add->getOperands(), body->getArgument(1));
 }
 
-/// If `value` only repeats a tensor along new dimensions, returns this tensor.
+/// If `value` consists only of copies of a tensor's elements, as in a
+/// broadcast, returns this tensor. Returns null otherwise.
 static Value getRepeated(Value value) {
   auto op = value.getDefiningOp<linalg::LinalgOp>();
   if (!op || op.getNumDpsInputs() != 1 ||
@@ -82,10 +83,9 @@ static Value getRepeated(Value value) {
 
 namespace {
 
-/// Determines which values an instance's control flow waits for: values that
-/// depend on a call, on a loop-carried value, or on an instance's tensor that
-/// the function receives as an argument. All other values are known without a
-/// wait.
+/// Determines which values an instance's control flow waits for. They depend on
+/// results of calls or control flow, on loop-carried values, or on arguments
+/// that are tensors of an instance. All other values are known without a wait.
 class Waits {
 public:
   explicit Waits(const Sharedness &sharedness) : sharedness(sharedness) {}
@@ -104,8 +104,8 @@ private:
       return false;
     Operation *op = value.getDefiningOp();
     // Fields of nodes and elements of lists count as known without a wait. This
-    // holds even if the program built the node or list from values that it
-    // waits for.
+    // holds even if the program built the node or list from values for which
+    // control flow waits.
     if (!op)
       return !isa<rec::MatchOp, rec::MapOp>(
           cast<BlockArgument>(value).getOwner()->getParentOp());

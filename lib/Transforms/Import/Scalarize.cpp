@@ -12,8 +12,8 @@
 // branches carry, then, pattern by pattern, the operations in between.
 //
 // Front ends also make a loop carry all values that it reads, parameters
-// included. The upstream canonicalization of loops removes values that a loop
-// carries unchanged.
+// included. The pass first removes the values that a loop carries unchanged,
+// with the upstream canonicalization of loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -457,7 +457,8 @@ class ScalarizePass : public batch::impl::ScalarizePassBase<ScalarizePass> {
     if (found.empty())
       return;
     ArrayRef<tensor::ExtractOp> reads = found.getArrayRef();
-    // Ops that these patterns do not see through are left unchanged.
+    // The patterns below leave reads unchanged if they do not match the op that
+    // computes the tensor.
     SmallVector<Operation *> roots(reads.begin(), reads.end());
     llvm::append_range(roots, carried.scalarize(reads));
     RewritePatternSet patterns(&getContext());

@@ -41,7 +41,7 @@ private:
   /// All functions of the module, because other functions may call the
   /// functions that the entry calls.
   SmallVector<func::FuncOp> functions;
-  /// Constants of each function by key and type.
+  /// Arguments for the resources that each function needs, by key and type.
   using Resource = std::pair<StringRef, Type>;
   DenseMap<Operation *, llvm::MapVector<Resource, Value>> resources;
 };

@@ -11,8 +11,8 @@
 // with the changed rows, as `lax.scan` does. The pass makes such a loop update
 // the stack that it reads. If all rounds of the loop together have few ops, the
 // pass unrolls it. Rows then have constant positions, and kernels read them
-// without a copy. The limit is higher if the rows are matrices of layers that
-// products read, because products with a fixed matrix run in panels.
+// without a copy. The limit is higher if products read the rows, which are
+// matrices of layers: products read a fixed matrix in panels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ struct RowUpdate {
 };
 } // namespace
 
-/// Returns the update that ends in `put`, or none if the row is not extracted.
+/// Returns the update that ends in `put`, or none if `put` does not end one.
 static std::optional<RowUpdate> findUpdate(tensor::InsertSliceOp put) {
   std::optional<OpFoldResult> position =
       getRow(put, put.getDestType(), put.getSourceType());
@@ -132,9 +132,9 @@ static bool visitsRows(scf::ForOp loop, int64_t rows) {
 }
 
 /// Makes `loop` start from the stack that it reads instead of the stack that it
-/// fills, if each round accesses only the row of `update`. This is valid
-/// because each round reads a row before replacing it, and the loop replaces
-/// all rows.
+/// fills. This is valid if the loop replaces all rows, and each round accesses
+/// only the row of `update` and reads it before replacing it. Returns false,
+/// and changes nothing, if one of these conditions may not hold.
 static bool joinStacks(scf::ForOp loop, const RowUpdate &update) {
   tensor::InsertSliceOp put = update.put;
   tensor::ExtractSliceOp taken = update.taken;

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A handle specifies a task, and a position among those results of the task
-// that are in one table. The op that reads the handle determines the table.
-// Therefore, results of one task at the same position of different tables (h
-// and c of an LSTM) have equal handles. This pass merges them into one value,
-// in records, in regions, and in results of functions, and removes the copies.
+// A handle specifies a task, and a position among the task's results in one
+// table. The op that reads the handle determines the table. Therefore, results
+// of one task at the same position of different tables (h and c of an LSTM)
+// have equal handles. This pass merges them into one value, in records, in
+// regions, and in results of functions, and removes the copies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,8 +56,8 @@ static bool holdsHandles(Type type) {
   return isa<HandleType>(type);
 }
 
-/// For each of `values` that contains handles, returns the index of the first
-/// equal value; for any other value, returns its own index.
+/// Returns, for each value that contains handles, the index of the first equal
+/// value. For each other value, returns the index of the value itself.
 static SmallVector<unsigned> findCopies(ValueRange values) {
   SmallVector<unsigned> first;
   DenseMap<Value, unsigned> numbers;
@@ -193,7 +193,8 @@ bool HandleMerger::mergeFunctionResults(func::FuncOp function) {
 bool HandleMerger::mergeIn(func::FuncOp function) {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) { ops.push_back(op); });
-  // Inner ops come first, so the regions of an outer op stay in place.
+  // Inner ops come first: merges in the regions of an op may allow merges of
+  // its results.
   bool changed = false;
   for (Operation *op : ops) {
     if (auto depth = dyn_cast<DepthOp>(op)) {

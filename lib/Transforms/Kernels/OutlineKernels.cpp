@@ -38,7 +38,7 @@ namespace {
 /// Role of a tensor op in its block.
 enum class Role {
   Copied, ///< has low cost: copied into the kernels that use it
-  Shared, ///< equal for all instances, but not of low cost: computed once
+  Shared, ///< the same for all instances, not of low cost: computed once
   Input,  ///< does not depend on the recursion: hoisted
   Cell,   ///< everything else
   Output, ///< no recursive result depends on it: a later phase
@@ -168,7 +168,7 @@ LogicalResult Outliner::run() {
 }
 
 /// Finds the nodes that feed recursion. A recursive result counts if a tensor
-/// op reads it, perhaps through calls, matches and loops.
+/// op reads it, directly or through calls, matches and loops.
 void Outliner::findRecursion() {
   SmallVector<ValueFlow::Node> readByTensorOps;
   SmallVector<ValueFlow::Node> recursive, readByControl;
@@ -312,10 +312,10 @@ void Outliner::classify(Block *block) {
   }
 }
 
-/// Adjusts roles by cost. A level of input or output ops is not worth a kernel
-/// if it has no reduction. Its input ops are recomputed where they are used,
-/// and its output ops are computed together with the cell. An op that control
-/// flow reads is computed once, by the cell or by a kernel for all instances.
+/// Adjusts roles by cost. A level of input or output ops without a reduction is
+/// not worth a kernel: its input ops are copied if `block` has a cell, and its
+/// output ops join the cell. If control flow reads a tensor that a copied op
+/// computes, the cell or a kernel for all instances computes it instead.
 void Outliner::adjustRoles(Block *block) {
   DenseSet<unsigned> inputLevels, outputLevels;
   hasCell = false;
@@ -359,7 +359,7 @@ void Outliner::adjustRoles(Block *block) {
   }
 }
 
-/// Separates the layers of a loop and returns true, if its order requires this.
+/// If the order of a loop requires it, separates the layers and returns true.
 bool Outliner::separateLayers(Block *block) {
   Operation *parent = block->getParentOp();
   auto order = parent->getAttrOfType<OrderAttr>(kOrderAttr);
@@ -515,8 +515,8 @@ LogicalResult Outliner::outlineBlock(Block *block) {
     auto it = groups.find(&op);
     if (it == groups.end() || it->second.first == Role::Copied)
       continue;
-    // All shared code of a block becomes one kernel, even if it is separated by
-    // control flow.
+    // With `coarsen`, all shared code of a block becomes one kernel, even if
+    // control flow separates the code.
     GroupKey key = it->second;
     if (key.first == Role::Shared && coarsen)
       key.second = 0;

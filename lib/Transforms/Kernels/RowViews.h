@@ -30,8 +30,8 @@ void normalizeExtents(func::FuncOp function, SymbolTableCollection &symbols);
 void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
                    const StructuralControl &control);
 
-/// If the rows of a ragged tensor are a list, replaces extracted rows with
-/// elements of the list.
+/// If the rows of a ragged tensor are a list, replaces reads of rows with
+/// `rec.element`, provided that the positions are constant or structural.
 void pickElements(func::FuncOp function, const Sharedness &sharedness,
                   const StructuralControl &control);
 

@@ -84,7 +84,7 @@ void BodyWidener::copy(Operation &op) {
   if (extend && widened(extend.getIn()).getType() == extend.getType())
     return mapping.map(extend.getOut(), widened(extend.getIn()));
   if (!hasWiderForm(op)) {
-    // The op reinterprets bits or rounds explicitly, so it keeps its types.
+    // Bitcasts, explicit roundings and ops of other dialects keep their types.
     IRMapping operands;
     for (Value operand : op.getOperands())
       operands.map(operand, rounded(operand));

@@ -90,8 +90,9 @@ static Signature getSignature(const ValueClass &valueClass, bool isTransient) {
   return {producers, longBytes, isTransient};
 }
 
-/// Finds the transient classes of a program that waits. These classes have no
-/// members in lists, in data structures or in memoized calls.
+/// Finds the transient classes of a program that waits. No member of these
+/// classes is in a list, in a ragged tensor or in a data structure. None is an
+/// argument or result of a memoized or traversed function.
 void SlotAssigner::findTransient() {
   bool waits = module.walk([](AwaitOp) { return WalkResult::interrupt(); })
                    .wasInterrupted();
@@ -323,7 +324,7 @@ void SlotAssigner::markLocations() {
 }
 
 /// Records on each `batch.await` the table of the row that it reads. A row that
-/// no kernel computes exists before the run.
+/// no kernel computes exists before the run, so its await becomes an extract.
 void SlotAssigner::markWaits() {
   DenseMap<int64_t, FlatSymbolRefAttr> tableOf;
   for (func::FuncOp function : program.getFunctions())

@@ -27,9 +27,10 @@ namespace {
 /// that argument is not a parameter for which functions are copied.
 using Context = SmallVector<int64_t>;
 
-/// Returns true for a parameter that a product reads as a whole. Also returns
-/// true for a table with a dynamic number of rows, which no result table can
-/// store. Returns false for a bias, which may differ from task to task.
+/// Returns true for a tensor of two or more dimensions, because a product may
+/// read it as a whole. Also returns true for a tensor of dynamic shape, which
+/// no result table can store. Returns false for a bias, which may differ from
+/// task to task.
 bool isWeight(BlockArgument argument) {
   auto type = dyn_cast<RankedTensorType>(argument.getType());
   return type && (type.getRank() >= 2 || !type.hasStaticShape());

@@ -83,7 +83,8 @@ private:
 } // namespace
 
 /// Returns the operations in the loop that compute `value`, in order. Returns
-/// none if they depend on a value that the loop changes.
+/// nullopt if they depend on a value that the loop changes, or if one of them
+/// must not run earlier.
 std::optional<ProductHoister::Slice>
 ProductHoister::findInvariant(Value value) {
   Slice slice;

@@ -94,7 +94,7 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
   }
 
   void visit(scf::IfOp branch, const StructuralControl &structure) {
-    // Conditionals that choose scalars or ADT values belong to the inspector.
+    // A conditional that chooses no tensors belongs to the inspector.
     if (llvm::none_of(branch.getResultTypes(), carriesTensor))
       return;
     std::string reason;

@@ -75,7 +75,8 @@ LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value child) {
 
 void CaseSplitter::decideMatches(Block &block, Value value, StringAttr variant,
                                  ValueRange fields) {
-  // Inner matches come first, so a case that is moved contains no such match.
+  // Inner matches are resolved first, so a case that is moved contains no
+  // further match to resolve.
   block.walk([&](rec::MatchOp match) {
     if (match.getValue() != value)
       return;
@@ -89,7 +90,8 @@ void CaseSplitter::decideMatches(Block &block, Value value, StringAttr variant,
     yield->erase();
     match->getBlock()->getOperations().splice(match->getIterator(),
                                               taken.getOperations());
-    // Only the cases that are not taken remain.
+    // Only the cases that are not taken remain. They are erased, so their calls
+    // are no longer selected.
     match->walk([&](func::CallOp call) { selected.erase(call); });
     match.erase();
   });

@@ -19,7 +19,8 @@ namespace mlir::batch {
 /// the code after the call then form straight-line code.
 ///
 /// Calls to be replaced are *selected*, with the number of levels to replace.
-/// Copies of selected calls are selected.
+/// Copies of selected calls are selected, except for the calls that split()
+/// does not replace.
 class CaseSplitter {
 public:
   /// Copies the callees now, so later changes do not affect the inlined code.
@@ -29,8 +30,8 @@ public:
   ~CaseSplitter();
 
   /// Selects `call`. The child is operand number `operand` if given, and the
-  /// result of `getChild` otherwise. Has no effect on a call of a function with
-  /// unstructured code, which cannot be copied.
+  /// result of `getChild` otherwise. Has no effect if the callee is not
+  /// recursive, or has unstructured code, which cannot be copied.
   void select(func::CallOp call, unsigned levels,
               std::optional<unsigned> operand = {}) {
     if (callees.contains(call.getCalleeAttr().getAttr()))
@@ -41,8 +42,8 @@ public:
   /// Returns the first selected call in `function`, or null.
   func::CallOp getSelected(func::FuncOp function) const;
 
-  /// Returns the first operand of `call` that is a field of a match or an
-  /// element of a list, or null if there is none.
+  /// Returns the first operand of `call` that is a value of an ADT and a block
+  /// argument of a match, map or fold. Returns null if there is none.
   static BlockArgument getChild(func::CallOp call);
 
   /// Emits an error if `child`, an operand of `call`, may be shared.
@@ -60,8 +61,8 @@ public:
   LogicalResult inlineSelected(func::CallOp call);
 
   /// Resolves matches on `value` in `block`, given the variant and the fields
-  /// of `value` there. Leaves a match unchanged if it reads a field as another
-  /// type, such as a list as a ragged tensor.
+  /// of `value` there. Leaves a match unchanged if it reads a field as a
+  /// different type, such as a list as a ragged tensor.
   void decideMatches(Block &block, Value value, StringAttr variant,
                      ValueRange fields);
 

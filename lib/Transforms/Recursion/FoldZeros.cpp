@@ -234,7 +234,8 @@ static Attribute getConstant(BlockArgument argument,
   return constant;
 }
 
-/// Returns true if `function` has no uses except the calls in `callers`.
+/// Returns true if `function` is private and has no uses except the calls in
+/// `callers`.
 static bool isOnlyCalledBy(func::FuncOp function,
                            ArrayRef<func::CallOp> callers) {
   std::optional<SymbolTable::UseRange> uses =

@@ -113,7 +113,8 @@ LogicalResult Refactorer::checkPlace(Cut &cut) {
   return success();
 }
 
-/// Separates the head from the tail.
+/// Separates the head from the tail. Emits an error if a recursive call is in
+/// the tail, or if none is in the head.
 LogicalResult Refactorer::divide(Cut &cut, const InstanceProgram &program,
                                  const Sharedness &sharedness) {
   DenseSet<Value> tailValues;
@@ -155,8 +156,8 @@ LogicalResult Refactorer::divide(Cut &cut, const InstanceProgram &program,
   return success();
 }
 
-/// Finds the values that the head reads, the code that is copied into it, and
-/// the values that the tail reads.
+/// Finds the outside values that the head reads, the code that is copied into
+/// it, and the values of the head that the tail reads.
 static void collectInterface(Cut &cut, const Sharedness &sharedness) {
   SetVector<Operation *> worklist(cut.head.begin(), cut.head.end());
   for (size_t i = 0; i < worklist.size(); ++i)
@@ -181,8 +182,8 @@ static void collectInterface(Cut &cut, const Sharedness &sharedness) {
         cut.results.push_back(result);
 }
 
-/// Checks that each recursive call is followed by a cut. Otherwise the whole
-/// function would remain recursive.
+/// Checks that each call of a cut function to itself is in the head of a cut.
+/// Otherwise the whole function would remain recursive.
 LogicalResult Refactorer::checkCalls(const InstanceProgram &program) {
   SetVector<func::FuncOp> functions;
   for (Cut &cut : cuts)
@@ -290,8 +291,8 @@ LogicalResult Refactorer::moveToRecursiveCallers() {
   return success();
 }
 
-/// Inlines functions that are no longer recursive, as is done for other
-/// helpers. Callees come first.
+/// Inlines the cut functions that are no longer recursive, and erases those
+/// that then have no uses. Callees come first.
 void Refactorer::moveToOutsideCallers() {
   InstanceProgram program(module);
   SetVector<func::FuncOp> functions;

@@ -149,7 +149,7 @@ static bool isTested(Operation *op, Value child) {
 }
 
 /// Specializes every recursive call on a child that may have the test's
-/// variant.
+/// variant, unless a match on the child encloses the call.
 LogicalResult Specializer::specializeChildren(CaseSplitter &splitter,
                                               func::FuncOp function,
                                               const Test &test) {

@@ -159,7 +159,8 @@ Length ChainLengths::get(Value value) const {
 // GhostInserter
 //===----------------------------------------------------------------------===//
 
-/// Returns the phase of the tasks that have this depth.
+/// Returns the phase of the tasks that have this depth. Returns nullopt unless
+/// all readers of the depth are invocations in one phase.
 std::optional<int64_t> GhostInserter::getPhase(DepthOp depth) const {
   std::optional<int64_t> phase;
   for (Operation *user : depth->getUsers()) {

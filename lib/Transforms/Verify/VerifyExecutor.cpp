@@ -30,7 +30,7 @@ static Operation *findDecider(ModuleOp module) {
 }
 
 /// Finds the executor of a module: a program, or the function to which it was
-/// lowered. Sets `executor` to null if there is none and no inspector or
+/// lowered. Leaves `executor` null if there is none and no inspector or
 /// machine needs one.
 static LogicalResult findExecutor(ModuleOp module, Operation *&executor) {
   for (Operation &op : *module.getBody()) {

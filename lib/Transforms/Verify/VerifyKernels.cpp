@@ -57,8 +57,9 @@ static LogicalResult verifyExtent(tensor::DimOp dim,
       "static");
 }
 
-/// Checks that `op`, which is neither a control-flow op nor a call, computes no
-/// tensor itself.
+/// Checks `op`, which is neither a control-flow op nor a call. It must compute
+/// no tensor itself, and read only tensors that control flow can read. An
+/// invocation must have a depth if `hasDepths` is true.
 static LogicalResult
 verifyComputation(Operation *op, const Sharedness &sharedness, bool hasDepths) {
   bool makesTensor =

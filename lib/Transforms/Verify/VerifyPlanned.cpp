@@ -59,6 +59,7 @@ static LogicalResult verifyRecord(RecordOp record, SymbolTable &symbols) {
 }
 
 /// Checks that `op`, an op of an inspector, uses handles instead of tensors.
+/// For a record, checks its kernel instead.
 static LogicalResult verifyInspector(Operation *op, SymbolTable &symbols) {
   if (auto record = dyn_cast<RecordOp>(op))
     return verifyRecord(record, symbols);
@@ -73,7 +74,8 @@ static LogicalResult verifyInspector(Operation *op, SymbolTable &symbols) {
                          "represent tensors; run batch-linearize first");
 }
 
-/// Checks that `name`, in attribute `key` of `op`, is a table or source.
+/// Checks that `name`, in attribute `key` of `op`, names a table or a source,
+/// as the key requires.
 static LogicalResult verifyName(Operation *op, StringRef key, Attribute name,
                                 SymbolTable &symbols) {
   if (!name)
@@ -86,7 +88,8 @@ static LogicalResult verifyName(Operation *op, StringRef key, Attribute name,
   return op->emitError("unknown ") << (isTable ? "table " : "source ") << name;
 }
 
-/// Checks where arguments and results of an inspector are stored.
+/// Checks the tables and sources in which arguments and results of an inspector
+/// are stored.
 static LogicalResult verifySignature(func::FuncOp function,
                                      SymbolTable &symbols) {
   for (StringRef key : {kTableAttr, kSourceAttr}) {
@@ -102,7 +105,7 @@ static LogicalResult verifySignature(func::FuncOp function,
   return success();
 }
 
-/// Checks where fields of ADT values are stored.
+/// Checks the tables and sources in which fields of ADT values are stored.
 static LogicalResult verifyFields(rec::VariantOp variant,
                                   SymbolTable &symbols) {
   for (StringRef key : {kTableAttr, kSourceAttr})

@@ -142,7 +142,7 @@ def _check(text, file):
 
 
 def _replaced(path):
-    """Returns the regular file that a write to `path` replaces; follows symbolic links.
+    """Returns the regular file that a write to `path` replaces or creates; follows symbolic links.
 
     Returns None if the file is written in place: a device, a pipe, or the target of a link in
     /proc.

@@ -245,7 +245,7 @@ def _check_children(data, fields):
 
 
 def reachable(data):
-    """Returns a data type and all data types that its fields contain, in a fixed order."""
+    """Returns a data type and all data types reachable from its fields, in a fixed order."""
     found, work = {}, [data]
     while work:
         one = work.pop()

@@ -1,7 +1,7 @@
 """Source lines of the computations in a compiled function.
 
 A module that batch.vmap creates refers to source lines by number, such as "jaxpr:7". Its text
-does not change when lines move, and the object in the cache remains valid.
+does not change when lines move, so the object in the cache remains valid.
 """
 
 import os
@@ -73,8 +73,8 @@ class SourceMap:
 
 
 def _advice(text):
-    """Returns the remedy for a read of a row that does not exist, such as `x[-1]` of an empty
-    array."""
+    """Returns the remedy if a text reports a read of a row that does not exist, such as `x[-1]` of
+    an empty array. Returns "" for any other text."""
     return "; a list or ragged array may be empty; read a row only where `x.shape[0] > 0`" if \
         re.search(r"index -\d+ is out of range for [^;]*\?|of length 0", text) else ""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Subjects of remarks that contain numbers about single kernels. The text omits these remarks.
 _NUMBERS = ("Inserts", "Sharing", "Slots")
-# Color-blind-safe palette of Okabe and Ito. Other blocks are gray.
+# Color-blind-safe palette of Okabe and Ito. Blocks without a color of their own are gray.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 _OTHERS = "#999999"
 _MOST_BARS = 160
@@ -305,7 +305,7 @@ def explain_run(function: Function, instances: int, values: list[Any], nodes: An
                 source_map: Any = None, what: str | None = None) -> Explanation:
     """Explains a run of a Function that Model.bind() returned.
 
-    The arguments are those of Function.run().
+    `instances`, `values` and `nodes` are arguments of Function.run().
     """
     remarks, text = function.model.decisions()
     ran = function.traced(instances, values, nodes)

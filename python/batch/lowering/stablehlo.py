@@ -80,7 +80,7 @@ def drop_moves(operation):
 
 
 def run_passes(operation, inline):
-    """Lowers a module to `linalg`, as far as jaxlib supports it."""
+    """Lowers a module to `linalg`. Operations that jaxlib does not support may remain."""
     drop_moves(operation)
     _hide_conversions(operation)
     _bound_indices(operation)

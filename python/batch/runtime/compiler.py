@@ -188,7 +188,8 @@ def _run(command, text, what, progress):
 
 
 def _decisions(path, arguments, text, what, progress):
-    """Runs the compiler again without generating code, and returns its remarks on its decisions."""
+    """Runs the compiler again without generating code. Returns its remarks on its decisions, and
+    `what`."""
     return json.loads(_run([path, "-", "--explain-json", *arguments], text, what,
                            progress)), what
 

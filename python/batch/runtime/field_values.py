@@ -12,7 +12,8 @@ def is_array(value):
 def checked_array(field, what, array):
     """Returns an array unchanged if it can be passed for a field.
 
-    Raises a TypeError if it requires a gradient, which calls do not propagate.
+    Raises a TypeError if it requires a gradient, which calls do not propagate. Also raises a
+    TypeError for an int16 array if the field has dtype bfloat16.
     """
     if getattr(array, "requires_grad", False):
         raise TypeError(f"{what} requires a gradient, which calls do not propagate; detach the "

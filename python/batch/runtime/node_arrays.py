@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def _whole(what, value):
     """Converts whole numbers to a one-dimensional int64 array.
 
-    Raises a TypeError for other values.
+    Raises a TypeError for other values, and a ValueError for numbers out of range.
     """
     array = numpy.asarray(value)
     if array.size == 0:
@@ -65,7 +65,7 @@ def _flat(what, lists, value, rows):
 
 
 def _taken(array, levels, rows):
-    """Returns the given rows of a field, in the given order."""
+    """Returns the given rows of a field, in the given order, and their offsets by level."""
     moved = []
     for offsets in levels:
         begins = offsets[rows]
@@ -79,7 +79,7 @@ def _taken(array, levels, rows):
 def _in_order(variants, fields, order, is_node):
     """Returns the variants and fields of renumbered nodes, and their new numbers.
 
-    `order` contains the old numbers. An array is None if no node has the field.
+    `order` contains the old numbers in the new order. An array is None if no node has the field.
     """
     new, rank = numpy.empty_like(order), numpy.empty_like(order)
     new[order] = numpy.arange(len(order))
@@ -228,7 +228,8 @@ class NodeArrays:
 
 
 def _begins(levels):
-    """Returns the offsets at which the elements of each outermost list begin."""
+    """Returns the offsets at which the elements of each outermost list begin, or None for a field
+    without lists."""
     if not levels:
         return None
     begins = levels[0]

@@ -1,7 +1,7 @@
 """Signatures of functions in the text of a module: names of arguments and results.
 
-The parser reads only the text between a function's name and its body. Only attributes are written,
-so line numbers do not change.
+The parser reads only the attributes of a module, and the text between a function's name and its
+body. Changes to the text preserve line numbers.
 """
 
 import re

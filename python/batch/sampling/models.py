@@ -13,7 +13,8 @@ MOST_SAMPLERS = 8  # maximum number of samplers that are cached between calls
 
 # --- the target ---------------------------------------------------------------
 
-# JAX programs. Keys identify the computation without its data; keys of samplers include the data.
+# JAX programs. Keys identify the computation without its data. In contrast, the keys of compiled
+# samplers (sample.py) include the data.
 _programs = LruCache(3 * MOST_SAMPLERS)
 
 

@@ -79,7 +79,7 @@ class Samples:
                 for path, leaf in jax.tree_util.tree_flatten_with_path(self.draws)[0]}
 
     def to_arviz(self) -> Any:
-        """Returns the draws as ArviZ InferenceData, or as a DataTree from ArviZ 1 on."""
+        """Returns draws and statistics as ArviZ InferenceData, or as a DataTree from ArviZ 1 on."""
         import arviz
         groups = {"posterior": self._named(), "sample_stats": self.stats}
         if int(arviz.__version__.split(".")[0]) >= 1:
@@ -87,6 +87,6 @@ class Samples:
         return arviz.from_dict(**groups)
 
     def summary(self) -> Any:
-        """Returns the ArviZ table of means, quantiles, effective sample sizes and R-hat."""
+        """Returns the ArviZ table of means, intervals, effective sample sizes and R-hat."""
         import arviz
         return arviz.summary(self.to_arviz())

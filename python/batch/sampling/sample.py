@@ -23,7 +23,7 @@ from batch.sampling.schedule import schedule
 from batch.tracing.options import own_options
 
 _SLICE = 0.25  # target duration of a call in seconds
-_MOST = 2 ** 31 - 1  # maximum number of chains, transitions and lanes: 32 bits
+_MOST = 2 ** 31 - 1  # maximum number of chains, transitions and lanes, which are 32-bit numbers
 # A density that reads more than _LARGE bytes reads them for _LANES chains at once.
 _LARGE, _LANES = 1 << 20, 16
 _CHUNK = 1 << 22  # number of coordinates that are converted to draws at once

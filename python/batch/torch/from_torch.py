@@ -119,7 +119,7 @@ class Cell:
         """Returns an input as an array.
 
         An input that is not a tensor in the example is a constant of the graph. Raises
-        ValueError if the input differs from the example in shape, dtype or such a constant.
+        ValueError if the input's shape, dtype or constant value differs from the example.
         """
         if not hasattr(wanted, "shape"):
             if leaf is wanted or type(leaf) is type(wanted) and leaf == wanted:

@@ -59,6 +59,6 @@ def number_type():
 
 
 def extent_names(shapes):
-    """Returns the names of the symbols in shapes, in order of first appearance."""
+    """Returns the symbolic extents in shapes, as text, in order of first appearance."""
     return list(dict.fromkeys(str(n) for shape in shapes for n in shape
                               if not isinstance(n, int)))

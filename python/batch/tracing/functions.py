@@ -248,9 +248,9 @@ _UNREAD = object()
 
 
 def data_arguments(function, scope=None):
-    """Returns the annotated data types of a function's parameters, by parameter name.
+    """Returns the annotated data types of a function's parameters and result, by name.
 
-    Lists of data are included. Parameters with other annotations are omitted.
+    The name of the result is "return". Lists of data are included. Other annotations are omitted.
     """
     try:
         annotations = inspect.get_annotations(function)

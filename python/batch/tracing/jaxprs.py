@@ -71,7 +71,7 @@ def evaluate(equations, known, results):
 
 
 def _folds_wrongly(equation):
-    """Returns whether JAX would fold a conversion with NumPy.
+    """Returns whether JAX would fold a conversion from floats to integers with NumPy.
 
     In NumPy, out-of-range numbers wrap around. JAX folds conversions of literals, and arguments
     of an inner jit become literals.
@@ -96,7 +96,7 @@ def is_key(aval):
 def words_of(aval):
     """Returns the type of a key's two uint32 Threefry words, or any other type unchanged.
 
-    Raises LoweringError for keys of another generator.
+    Raises LoweringError for keys of other generators.
     """
     if not is_key(aval):
         return aval

@@ -67,7 +67,8 @@ def user_location(traceback=None):
 
 
 def unknown_extent(equation):
-    """Returns the error for an equation whose extents must be static, but differ."""
+    """Returns the error for an equation whose extents must be static, but differ between
+    instances."""
     types = ", ".join(atom.aval.str_short() for atom in equation.invars)
     return LoweringError(f"{describe_place(equation)}{equation.primitive.name} of {types} is not "
                          "supported for extents that differ between instances; process the rows "

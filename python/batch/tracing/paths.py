@@ -110,7 +110,8 @@ class Arm:
     """Computation of a function along one path.
 
     path: (key, data type, number of the variant) of each value whose variant the function
-        queries, in the order of the queries. For a question, it replaces the data type.
+        queries, in the order of the queries. In the entry of a question, the question replaces
+        the data type.
     closed: closed jaxpr of the computation.
     """
 

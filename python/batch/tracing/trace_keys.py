@@ -1,4 +1,4 @@
-"""Cache keys of JAX traces. Functions that compute the same results have equal keys.
+"""Cache keys of JAX traces. Traces with equal keys compute the same results.
 
 A trace contains everything that a function computes. This includes reads of arguments, of
 closed-over arrays, of globals and of other state. A function is therefore traced at every call,
@@ -17,7 +17,7 @@ from batch.tracing.jaxprs import CALLS, is_key, open_jaxpr
 class Trace:
     """Closed jaxpr with cache keys.
 
-    key: equal for all traces that compute the same function of their constants.
+    key: equal for traces that differ only in their constants and in the names of variables.
     values: equal for traces with equal constants.
     """
 

@@ -8,7 +8,7 @@ _LEVELS = 200
 def flatten_tree(tree, what="the arguments"):
     """Returns the leaves and the structure of a tree.
 
-    Raises ValueError if the tree contains itself.
+    Raises ValueError if the tree contains itself or has more than 200 levels.
     """
     check_tree(tree, what)
     return jax.tree.flatten(tree)

@@ -40,7 +40,7 @@ class Value:
         if name.startswith("__"):
             raise AttributeError(name)
         cls = self._data
-        # The variant is queried only if variants differ in this attribute.
+        # The variant is not queried for an attribute that only the data type itself defines.
         if name not in vars(cls) or any(name in vars(variant) for variant in cls._variants):
             cls = cls._variants[variant_of(self)]
         if name in getattr(cls, "_names", ()):
@@ -140,7 +140,7 @@ class ListValue:
         return _traversals["fold"](function, init, (self, *others))
 
     def sum(self, function: Callable[..., PyTree] | None = None, *others: Any) -> PyTree:
-        """Returns the sum of the results of `function` for each element.
+        """Returns the sum of the results of `function` over all elements.
 
         function: as for map(); None sums the elements themselves, which are numbers or tensors.
         others: as for map(); unused without a function.
@@ -247,7 +247,7 @@ class Frame:
 
 
 def key_of(value):
-    """Returns the innermost frame that identifies a value, and the key of the value there."""
+    """Returns (innermost frame that identifies a value, key of the value there) or (None, None)."""
     for frame in reversed(state.frames):
         known = frame.keys.get(id(value._tracer))
         if known:

@@ -75,7 +75,8 @@ def shaped_array(shape, dtype, is_weak):
 def _place(default, client):
     """Returns the sharding and the devices of arrays without an explicit placement.
 
-    The arguments, the default JAX device and its client, are only the cache key.
+    The arguments, the default JAX device and the client of the first device, are only the cache
+    key.
     """
     with jax.ensure_compile_time_eval(), own_options():
         sharding = jnp.asarray(numpy.zeros(1, bool)).sharding

@@ -266,7 +266,7 @@ class Compiled:
                 not all(is_plain(aval.dtype) and not is_empty
                         for aval, is_empty in self._words):
             return False
-        # Without x64, JAX narrows 64-bit results, which the native call does not support.
+        # Without x64, JAX narrows 64-bit results. The native call does not narrow them.
         types = [shaped_array(array.shape, array.dtype,
                               bool(getattr(aval, "weak_type", False)))
                  for array, aval in zip(outputs, self.results)]

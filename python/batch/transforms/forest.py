@@ -29,8 +29,8 @@ Share = Literal["identity", "equal"]
 class Forest:
     """A value of a data type, or a list of such values, for each instance.
 
-    batch.forest() creates a forest from objects, Forest.of_arrays() from arrays. A forest is
-    converted for a model once, however often a function is called with it.
+    batch.forest() creates a forest from objects, Forest.of_arrays() from arrays. Consecutive calls
+    of a function with the same forests convert them only once.
     """
 
     def __init__(self, kind: Data | List, values: list[Any] | NodeArrays,

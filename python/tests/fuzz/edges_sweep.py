@@ -4,7 +4,7 @@ For some numbers, MLIR and LLVM do not define the results of these operations, b
 docs/reference/element-types.md defines them. The sweep compares scalars and vectors of each type,
 with operands that are arguments or constants.
 
-Results must be bit-identical, except those of functions that both round. On CPUs, XLA flushes
+Results must be bit-identical, unless Batch and XLA may round them differently. On CPUs, XLA flushes
 subnormal numbers to zero and Batch does not, so the sweep flushes the results of both.
 """
 

@@ -1,6 +1,6 @@
 """Changes to the arguments of a call: user mistakes, and worse.
 
-Each function returns a new value and a description of the change.
+Each function except numbers() returns a new value and a description of the change.
 """
 
 import jax

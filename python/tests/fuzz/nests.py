@@ -17,7 +17,7 @@ DEPTH = 3
 def arguments(seed):
     """Returns a vector, a matrix and an integer for each instance.
 
-    They have 64 bits, because rounding errors of 32 bits grow from round to round.
+    The floats have 64 bits, because rounding errors of 32-bit floats grow from round to round.
     """
     values = numpy.random.default_rng(seed)
     return (values.uniform(-1, 1, (N, 3)).astype(numpy.float64),

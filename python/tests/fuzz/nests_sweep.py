@@ -4,7 +4,7 @@ The same seed and number produce the same program: --first=NUMBER --programs=1 r
 --programs=2000 is the whole sweep.
 
 In some programs rounding errors grow from round to round. A program whose results differ is
-skipped if the results of JAX itself differ as much when the arguments change by rounding.
+skipped if the results of JAX also differ when the arguments change by rounding errors.
 """
 
 import argparse

@@ -163,7 +163,7 @@ def cell(x, h, c):
 
 
 def join(g, h, c):
-    """Child-sum TreeLSTM whose children are weighted by attention."""
+    """Returns the state of a child-sum TreeLSTM node whose children are weighted by attention."""
     gates = jax.nn.sigmoid(h + g[None])
     return cell(jax.nn.softmax(h @ g) @ h, h.sum(axis=0), (gates * c).sum(axis=0))
 
@@ -226,7 +226,7 @@ CHANGING = [
     ("jax_transfer_guard", "disallow"), ("jax_transfer_guard", "log"), ("jax_enable_x64", True),
     ("jax_debug_key_reuse", True), ("jax_threefry_partitionable", False),
     ("jax_default_prng_impl", "rbg")]
-# Options that change how programs are traced.
+# Other options, under which only a few programs run.
 OTHERS = [
     ("jax_transfer_guard", "disallow_explicit"),
     ("jax_transfer_guard_host_to_device", "disallow"),

@@ -1,6 +1,6 @@
 """Binds changed parameter files.
 
-The sweep changes a valid safetensors file at one to three places: its bytes, its length, the
+The sweep changes a valid safetensors file at up to four places: its bytes, its length, the
 length of its header, and names, types, shapes and offsets in its header. A reader in this module
 follows the rules of the format, and decides whether the changed file is valid for the parameters.
 If the reader rejects a file, Batch must reject the file with an ordinary exception. Otherwise, the

@@ -54,7 +54,7 @@ def _(draw, name):
 
 @maker("add_any", "eq_to", "le_to", "lt_to", "tie")
 def _(draw, name):
-    """Primitives that JAX creates for derivatives and sorting."""
+    """Draws primitives that JAX creates for derivatives and sorting."""
     shape, dtype = draw.shape(), draw.dtype(("float32", "int32", "uint8", "bfloat16"))
     return lambda a, b: bind(name, a, b), draw.array(shape, dtype), draw.array(shape, dtype)
 
@@ -147,7 +147,7 @@ def _(draw, name):
 
 @maker("empty", "empty2")
 def _(draw, name):
-    """An array of arbitrary values. The case reads only its shape."""
+    """Draws an array of arbitrary values. The case reads only its shape."""
     shape = draw.shape()
     if name == "empty":
         return lambda x: x + jnp.zeros_like(lax.empty(shape, "float32")), \
@@ -282,7 +282,7 @@ def _(draw, name):
 
 @maker("device_put", "name", "stage", "sharding_constraint", "layout_constraint")
 def _(draw, name):
-    """Primitives that return their operand."""
+    """Draws primitives that return their operand."""
     shape = draw.shape()
     place = jax.sharding.SingleDeviceSharding(jax.devices()[0])
     function = {
@@ -303,7 +303,7 @@ def _(draw, name):
 
 @maker("gather")
 def _(draw, name):
-    """Gathers of all forms."""
+    """Draws gathers of all forms."""
     shape = draw.shape()
     rank = len(shape)
     places = draw.order(rank)[:draw.below(rank + 1)]

@@ -87,7 +87,7 @@ def _(draw, name):
 
 @maker("random_seed", "random_wrap", "random_unwrap", "random_clone", "iota_2x32_shape")
 def _(draw, name):
-    """Primitives that functions of random keys have in common."""
+    """Draws primitives that functions of random keys have in common."""
     shape = draw.shape(0, 2)
     if name == "iota_2x32_shape":
         return lambda: tuple(bind(name, shape=(2, *shape))),

@@ -89,7 +89,7 @@ def _window(draw, shape):
 
 @maker("select_and_scatter_add")
 def _(draw, name):
-    """Derivative of the maximum or minimum of a window. XLA aborts for rank 0."""
+    """Draws the derivative of the maximum or minimum of a window. XLA aborts for rank 0."""
     shape, (start, operate) = draw.shape(1), draw.choice(((-jnp.inf, lax.max),
                                                           (jnp.inf, lax.min)))
     window, steps, padding = _window(draw, shape)

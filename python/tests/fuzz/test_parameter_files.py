@@ -1,6 +1,6 @@
 """Binding of changed parameter files.
 
-A worker process with a memory limit runs them.
+A worker process with a memory limit binds them.
 """
 
 import pytest
@@ -10,7 +10,7 @@ from fuzz.parameter_files_sweep import FILES
 
 @pytest.fixture(scope="module")
 def failures():
-    """A function that runs files in a worker process and returns the failures."""
+    """A function that binds files in a worker process and returns the failures."""
     with FILES.process() as failures:
         yield failures
 

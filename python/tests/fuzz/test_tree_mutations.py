@@ -10,7 +10,7 @@ from fuzz.tree_mutations_sweep import TREES
 
 @pytest.fixture(scope="module")
 def failures():
-    """A function that runs trees in a worker process and returns the failures."""
+    """A function that passes trees to calls in a worker process and returns the failures."""
     with TREES.process() as failures:
         yield failures
 

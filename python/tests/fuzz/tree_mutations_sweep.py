@@ -275,7 +275,7 @@ class Programs:
         return "lists in two places", True, ("instead", shared), None
 
     def make(self, seed, number):
-        """Returns a call, its results, its validity, the changed place, and a description."""
+        """Returns (call, expected results, validity, changed place, description)."""
         rng = random.Random(f"{seed} {number}")
         kind = rng.choice(["tree", "dag"])
         Item, mapped = self.of_kind[kind]

@@ -42,7 +42,7 @@ def _address_space():
 def _state():
     """Returns the resources that this process uses.
 
-    The bytes are those that callers of malloc have not freed. Resident memory also contains free
+    "bytes" counts memory that callers of malloc have not freed. Resident memory also contains free
     memory, whose amount varies from run to run.
     """
     gc.collect()
@@ -105,8 +105,8 @@ class Trials:
     def process(self, seed=1):
         """Yields a function of (first, count).
 
-        The function runs these trials in a worker process and returns the failures. After a
-        trial that ends the process, the next call starts another one.
+        The function runs `count` trials, from number `first` on, in a worker process. It returns
+        the failures. After a trial that ends the process, the next call starts a new process.
         """
         worker = None
 

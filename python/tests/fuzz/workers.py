@@ -159,8 +159,8 @@ def run_all(command, tasks, seconds, environment=None, workers=None):
 def run_groups(command, options, size, seconds, environment, **task):
     """Runs numbered cases in tasks of `size` cases. A task has "first" and "count".
 
-    The options are those of batchtest.add_soak_options. The cases of a group that raises or
-    ends its worker run again one by one. Yields (first, count, outcome, error).
+    The options are those of batchtest.add_soak_options. If a task raises an exception or ends its
+    worker, its cases run again one by one. Yields (first, count, outcome, error).
     """
     end = options.first + options.programs if options.minutes is None else sys.maxsize
     tasks = (dict(task, first=first, count=min(size, end - first), seed=options.seed)

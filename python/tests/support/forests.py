@@ -95,7 +95,7 @@ total_of, copy_of, see_of = batch.vmap(total), batch.vmap(copy), batch.vmap(see)
 
 
 def words(graphs):
-    """Returns the rows of all nodes, a list per instance."""
+    """Returns the words of all nodes, one list per instance."""
     return [rows.tolist() for rows in copy_of(graphs).word]
 
 

@@ -110,8 +110,8 @@ def adapt(name, plain=False):
     """Adapts the examples of a JAX function.
 
     Returns a function that computes the values that the examples show, and its inputs for
-    several instances: a dictionary of the arrays that the examples create. Returns None if no
-    value comes from the JAX function.
+    several instances: a dictionary of the arrays that the examples create. Returns None if there
+    are no such arrays, or if no value comes from the JAX function.
 
     The returned function omits statements that jax.vmap rejects, for instance because they
     read elements of an array. It returns the values of all expressions.

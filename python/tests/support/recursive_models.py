@@ -73,7 +73,7 @@ def lstm_states(H):
 
 
 def treelstm(H, forget):
-    """TreeLSTM of binary trees; `forget` returns both forget gates."""
+    """Builds a TreeLSTM for binary trees; `forget` returns both forget gates."""
     States = lstm_states(H)
 
     @batch.function
@@ -105,7 +105,7 @@ def treelstm_nary_tai(H):
 
 
 def treelstm_2type(H):
-    """TreeLSTM with nodes of two types, each with its own weights."""
+    """Builds a TreeLSTM for nodes of two types, each with its own weights."""
     @batch.adt(kind="tree", arity=2)
     class Tree:
         class leaf:
@@ -141,7 +141,7 @@ def treelstm_2type(H):
 
 
 def treelstm_cs(H):
-    """TreeLSTM of nodes with any number of children."""
+    """Builds a TreeLSTM for nodes with any number of children."""
     @batch.adt(kind="tree")
     class Tree:
         class leaf:
@@ -263,7 +263,7 @@ def dagrnn(H):
 
 
 def lattice_gru(H):
-    """Lattice GRU: two data types, one of them with a single variant."""
+    """Builds a lattice GRU. It has two data types, one of them with a single variant."""
     @batch.adt(kind="dag")
     class Position:
         class start:
@@ -319,7 +319,7 @@ IN_MLIR = {f.__name__: f for f in (treelstm_nary, treelstm_nary_tai, treelstm_2t
 # --- models without MLIR -----------------------------------------------------------------
 
 def attention(H):
-    """Softmax attention over any number of children, including none."""
+    """Builds softmax attention over any number of children, including none."""
     @batch.adt(kind="tree")
     class Tree:
         class node:
@@ -348,7 +348,7 @@ def attention(H):
 
 
 def mutual(H):
-    """Statements and expressions with mutually recursive functions."""
+    """Builds mutually recursive functions over statements and expressions."""
     @batch.adt
     class Statement:
         class block:
@@ -411,7 +411,7 @@ def mutual(H):
 
 
 def lists(H):
-    """Document: a list of sentences, each a list of words."""
+    """Builds an encoder of documents. A document has sentences, each a list of words."""
     @batch.adt
     class Document:
         class document:
@@ -450,7 +450,7 @@ def lists(H):
 
 
 def paths(H):
-    """Chain of 40 nodes with two edges from each node to the next: 2^39 paths."""
+    """Builds a model of chains of 40 nodes, with two edges from node to node: 2^39 paths."""
     @batch.adt(kind="dag")
     class Node:
         class end:

@@ -28,7 +28,7 @@
 // row-major order, with the last dimension padded to a multiple of 64 bytes.
 // The contents of padding are undefined. Tables, sources and arenas are arrays
 // of such rows. The descriptor may specify a layout for a table. Rows of the
-// table then have their elements in another order, as do the corresponding
+// table then have their elements in a different order, as do the corresponding
 // results of unbatched code. In this case, "t*rowBytes" below is the offset of
 // slot t. BATCH_ROWS_PREFIX bytes precede the rows of a parameter. The first
 // eight of them store its first extent, an int64_t.

@@ -165,8 +165,8 @@ struct KernelInfo {
   /// the size in bytes, and the operand in whose row it may be stored, or -1.
   std::vector<int64_t> resultBytes;
   std::vector<int> resultRoots;
-  int64_t copiedBytes = 0; ///< bytes per task, for inserts that are never
-                           ///< in place
+  int64_t copiedBytes = 0; ///< bytes that a task copies for inserts that are
+                           ///< never in place
   int64_t taskScratch = 0;
   std::vector<RaggedScratch> raggedScratch;
   WorkerScratch workerScratch;
@@ -208,7 +208,7 @@ struct LockstepInfo {
   std::vector<BlockInfo> blocks;
 };
 
-/// A program that runs single instances.
+/// A program that runs instances on units, one at a time or in sets.
 struct ReplicateInfo {
   int64_t bytes = 0;              ///< bytes that units need for one instance
   int64_t tasks = 1;              ///< maximum number of tasks of a step

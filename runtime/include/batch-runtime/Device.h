@@ -156,7 +156,8 @@ std::unique_ptr<Device> openCudaDevice(int ordinal = 0);
 struct AccessCounts; // Emulator.h
 
 struct EmulatorOptions {
-  /// Blocks that run at the same time; 0 means four blocks or two clusters.
+  /// Blocks that run at the same time; 0 means four blocks, or two clusters if
+  /// these have more blocks.
   int64_t blocks = 0;
   uint64_t seed = 0;              ///< seed for the order in which threads run
   AccessCounts *counts = nullptr; ///< launches add to these counts; may be null

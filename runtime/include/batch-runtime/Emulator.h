@@ -86,7 +86,7 @@ public:
   void checkWritten(const void *address, size_t bytes) const;
 
   /// Runs a kernel to completion. If a check fails, throws an Error with the
-  /// cause, the location and the thread. The kernel's writes remain.
+  /// cause, the location and the thread. Writes before the failure remain.
   void launch(const EmulatedLaunch &launch);
 
   const EmulatorCounters &counters() const;

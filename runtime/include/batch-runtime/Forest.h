@@ -83,8 +83,8 @@ public:
   /// Reads a file in which word i is line i; lines end at '\n' only.
   static Vocabulary open(const std::string &path);
 
-  /// Returns the number of a word, or std::nullopt if a fixed vocabulary
-  /// contains neither the word nor "<unk>".
+  /// Returns the number of a word, or of "<unk>" if a fixed vocabulary does not
+  /// contain the word. Returns std::nullopt if it contains neither.
   std::optional<int64_t> number(const std::string &word);
   const std::string &path() const { return file; }
   int64_t size() const { return static_cast<int64_t>(numbers.size()); }

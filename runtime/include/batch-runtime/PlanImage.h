@@ -7,7 +7,7 @@
 //
 // A persistent kernel reads the same structs as the CPU executor, BatchStep and
 // BatchOperand, but with addresses of device memory. The image is all device
-// memory of a run, laid out so that one copy transfers the input and one copy
+// memory of a run except parameters. One copy transfers the input, and one copy
 // returns the results:
 //
 //   plans, steps, operands, results | copied-in regions | control words |

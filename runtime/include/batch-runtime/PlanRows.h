@@ -31,8 +31,9 @@ namespace batchrt {
 /// free. Plans that run concurrently share no rows.
 ///
 /// A kernel may insert a slice into an operand. The tasks of a step may be the
-/// last and only readers of rows that this plan has written. In this case, they
-/// write their results into these rows, and the step takes no other rows.
+/// last and only readers of rows of this operand that the plan has written. In
+/// this case, they write their results into these rows, and the step takes no
+/// other rows.
 class PlanRows {
 public:
   explicit PlanRows(const Descriptor &descriptor);

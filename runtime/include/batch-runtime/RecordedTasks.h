@@ -34,12 +34,12 @@ public:
 
   /// Computes depths and writes them into the records just read. A task's depth
   /// is one more than the greatest depth of the tasks that it reads in its own
-  /// phase.
+  /// phase, or 0 if it reads none.
   void writeDepths();
 
-  /// Calls `body(handle, table)` for the tensors that a task of a kernel reads:
-  /// results of tasks and rows of sources. `table` is the table of a result, or
-  /// -1. `lists` is the context's list pool.
+  /// Calls `body(handle, table)` for the tensors that a task of a kernel reads,
+  /// except through operands that gather rows of a source. `table` is the table
+  /// of the operand, or -1. `lists` is the context's list pool.
   template <class Body>
   static void forEachRead(const KernelInfo &kernel, const int64_t *record,
                           const int64_t *lists, const Body &body);

@@ -50,7 +50,8 @@ private:
   };
 
   int64_t end = 0, entered = 0;
-  std::vector<Range> freeRanges, merged; ///< in order, not adjacent
+  std::vector<Range> freeRanges, merged; ///< in order; free ranges are not
+                                         ///< adjacent
   std::vector<Range> arriving;
   std::vector<Release> releases;
   std::vector<int64_t> firstRelease; ///< indexed by epoch

@@ -21,8 +21,8 @@ namespace batchrt {
 /// *block* is a kernel, or a block of a lockstep program.
 class RunExplanation {
 public:
-  /// `steps` and `counters` are from Session::executeTraced(), and `tasks` from
-  /// its plans. Keeps the tasks of the first instances.
+  /// `steps` is the result of Session::executeTraced(). `counters` and `tasks`
+  /// are from the same run. Keeps the tasks of the first instances.
   RunExplanation(const Descriptor &descriptor, int64_t instances,
                  int64_t workers, const std::vector<StepTime> &steps,
                  const RunCounters &counters,
@@ -81,8 +81,9 @@ private:
     TaskPicture::Task task;
   };
   std::vector<Task> taskList;
-  double allTime = 0, waitTime = 0; ///< total time of all workers, and the part
-                                    ///< spent at barriers
+  double allTime = 0, waitTime = 0; ///< total time of the steps and barriers,
+                                    ///< and of the barriers; shared steps count
+                                    ///< once
 };
 
 } // namespace batchrt

@@ -82,8 +82,9 @@ struct SessionOptions {
   /// Rows of a task that have at least this many bytes are reused after their
   /// last read. Finding the last reads costs about as much as scheduling.
   int64_t reusedRowBytes = 1024;
-  /// All workers share batches of at least this many tasks, and one worker runs
-  /// smaller ones. 0 means that each kernel specifies its own number.
+  /// All workers share concurrent batches that have at least this many tasks
+  /// together, and one worker runs other batches. 0 means that each kernel
+  /// specifies its own number.
   int64_t shareTasks = 0;
   /// Computes depths once per plan from the operands in records, as a system
   /// without a compiler must. By default, the inspector computes depths from
@@ -92,8 +93,8 @@ struct SessionOptions {
 
   // Options of objects whose control flow waits for tensors.
   /// The maximum number of branches of an instance that may wait at the same
-  /// time. The next branch of a fork begins when another branch of the fork
-  /// ends.
+  /// time. At this maximum, the next branch of a fork begins when another
+  /// branch of the fork ends.
   int64_t maxFibers = 256;
   /// The stack size of each branch, in bytes.
   size_t branchStackSize = size_t(256) << 10;
@@ -142,7 +143,7 @@ struct LockstepCounters {
                               ///< these runs
   };
   int64_t lanes = 0;
-  int64_t steps = 0;       ///< number of blocks that ran
+  int64_t steps = 0;       ///< total number of runs of blocks
   int64_t longestWait = 0; ///< maximum number of steps that a lane waited for
                            ///< its block
   int64_t laneRuns = 0;    ///< total number of lanes in these steps
@@ -318,8 +319,8 @@ public:
   LockstepCounters lockstepCounters() const;
   /// Returns the blocks that the first worker ran in the last run, in order.
   std::vector<int32_t> blockPath() const;
-  /// Returns the cost of running each block on a lane, or an empty list for
-  /// plans of tasks.
+  /// Returns the relative cost of running each block, or an empty list if the
+  /// program does not run in lockstep.
   std::vector<int64_t> blockCosts() const;
   /// Returns the reason why an instance has no results, or an empty string if
   /// it has results.

@@ -32,7 +32,7 @@ public:
   /// Reserves the places below `count` if there is only one page.
   void reserve(int64_t count);
 
-  /// Returns the slot of a place, or -1.
+  /// Returns the slot of a place, or -1 if the place has no page.
   int32_t slot(int64_t place) const {
     const Page *page = find(place >> shift);
     return page ? page->slots[place & mask] : -1;
@@ -43,8 +43,8 @@ public:
     writtenSlots[place & mask] = slot;
   }
 
-  /// Begins a plan. If `removesPages` is true, pages that the previous plan has
-  /// neither written nor kept are no longer needed.
+  /// Begins a plan. If `removesPages` is true, may remove the pages that the
+  /// previous plan has neither written nor kept.
   void beginPlan(bool removesPages);
   /// Keeps the page of a place, if there is one, until the end of the next
   /// plan. Returns slot(place).

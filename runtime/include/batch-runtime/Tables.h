@@ -115,7 +115,8 @@ public:
     return data(table) +
            descriptor.tables[table].slotOffset(slot(handle, table));
   }
-  /// Returns slot 0 of a table, or null if its memory has no rows.
+  /// Returns the address of slot 0 of a table, or null if its memory has no
+  /// rows.
   char *data(int table) const {
     char *rows = memory[memoryOf[table]].data();
     return rows ? rows + descriptor.tables[table].offset : nullptr;

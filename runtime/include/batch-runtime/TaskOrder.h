@@ -43,8 +43,8 @@ public:
   TaskOrder(const Descriptor &descriptor, bool depthsOfRecords);
 
   /// Sets the policy of the next plans. Type k of a state machine is kernel k.
-  /// Policy::Depth keeps phases separate; other policies mix phases as far as
-  /// dependences allow.
+  /// Policy::Depth keeps phases separate; other policies mix phases where
+  /// dependences allow it.
   void setPolicy(Policy policy, StateMachine stateMachine);
 
   /// Begins a plan of the tasks in the queues of these contexts, one per part.
@@ -64,7 +64,7 @@ public:
   int64_t firstPart(int64_t plan) const {
     return plan * (partCount / scheduler.plans());
   }
-  /// Returns the plan of a part's tasks.
+  /// Returns the number of the plan that contains a part's tasks.
   int64_t planOf(int64_t part) const {
     return part / (partCount / scheduler.plans());
   }

@@ -45,11 +45,11 @@ bool storeInteger(DType type, int64_t value, char *data, int64_t index);
 /// Returns the smallest and largest values of an integer type.
 std::pair<int64_t, int64_t> integerRange(DType type);
 
-/// Copies `count` elements and converts them: between floating-point types, or
-/// between integer types. Returns false if an integer does not fit. Floats are
-/// never converted to integers, or integers to floats; for these pairs of
-/// types, canConvert returns false.
+/// Returns true if convertElements() can convert `from` to `to`: the types are
+/// equal, both are integer types, or a float becomes f32 or f64.
 bool canConvert(DType from, DType to);
+/// Copies `count` elements and converts them. The types must satisfy
+/// canConvert(). Returns false if an integer does not fit.
 bool convertElements(DType from, const char *source, DType to, char *target,
                      int64_t count);
 
@@ -109,8 +109,8 @@ struct TensorView {
   int64_t count() const { return elementCount(shape); }
 };
 
-/// A safetensors file, mapped into memory. open() checks everything in its
-/// header: types, shapes, and that the entries cover the data exactly.
+/// A safetensors file, mapped into memory. open() checks the header: the types,
+/// the shapes, and the byte ranges, which must cover the data exactly.
 class TensorFile {
 public:
   static TensorFile open(const std::string &path);

@@ -59,7 +59,7 @@ public:
   /// Returns true if a worker has left the last job early.
   bool wasLeft() const { return hasLeft.load(std::memory_order_relaxed); }
   /// Calls `job(argument, worker)` once on every worker and waits for all. A
-  /// job that is not shared runs on worker 0 only, and barriers do nothing.
+  /// job that is not shared runs on worker 0 only, without waits at barriers.
   void run(void (*job)(void *, int), void *argument, bool shared = true);
   /// Like run(). Returns the mean time in microseconds that a worker spent in
   /// the job, excluding waits at barriers. The mean is over the workers that
@@ -67,7 +67,8 @@ public:
   double runTimed(void (*job)(void *, int), void *argument, bool shared = true);
   /// Calls `body(part)` for the parts 0 ... parts-1 and waits for all. Worker w
   /// runs parts w, w + size(), and so on. If several parts throw, the exception
-  /// of the first one is rethrown. A single part runs on the calling thread.
+  /// of the lowest-numbered one is rethrown. A single part runs on the calling
+  /// thread.
   template <class Body>
   void forEachPart(int64_t parts, const Body &body);
   /// Waits at a barrier of all workers; writes before it are visible to all
@@ -83,7 +84,7 @@ public:
       return !mayLeave();
     return timed ? waitTimed(worker) : waitForAll(continues);
   }
-  /// Returns the number of barriers since the pool was created.
+  /// Returns the number of barriers of shared jobs since the pool was created.
   int64_t barriers() const { return barrierCount; }
 
 private:
@@ -109,8 +110,8 @@ private:
   alignas(64) std::atomic<int> arrived{0};
   WaitWord generation;
   WaitWord start;
-  /// For the last barrier: whether all workers have reached the end of the job,
-  /// and whether all have to leave. The last worker to arrive writes both.
+  /// State of the last barrier: true if all workers have ended the job, and
+  /// true if all have to leave. The last worker to arrive writes both.
   bool allEnd = false, allLeave = false;
   alignas(64) int64_t barrierCount = 0;
   void (*job)(void *, int) = nullptr;

@@ -125,7 +125,7 @@ Model::Model(CompiledObject opened) : object(std::move(opened)) {
 // Models
 //===----------------------------------------------------------------------===//
 
-/// Rejects a null pointer, on which every function would otherwise crash.
+/// Raises Invalid if a pointer is null, because its use would crash.
 template <class T>
 static void checkGiven(const T *pointer, const char *what) {
   if (!pointer)
@@ -254,7 +254,7 @@ static ParameterValue readArray(const ParameterInfo &parameter,
                  describeTensor(parameter.dtype, parameter.shape),
                  ", but the array is ", describeTensor(type, value.shape));
   const int64_t bytes = byteSize(type);
-  // Rows are padded to 64 bytes.
+  // Rows are padded to 64 bytes, which can multiply the size by up to 64.
   int64_t count = 64 * bytes;
   for (int64_t extent : value.shape)
     if (__builtin_mul_overflow(count, std::max<int64_t>(extent, 1), &count))

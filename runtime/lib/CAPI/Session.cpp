@@ -123,7 +123,8 @@ static void checkOutput(const BatchSession &session, int64_t output) {
                  count == 1 ? " output" : " outputs");
 }
 
-/// Finds the ragged outputs of all instances.
+/// Returns the locations of the rows of all outputs. Finds them only once after
+/// each run.
 static const OutputCollector &find(BatchSession &session) {
   if (!session.found)
     session.found =

@@ -89,8 +89,8 @@ private:
   CUstream ownStream = nullptr, peekStream = nullptr;
   char *peekMemory = nullptr;
   std::atomic<bool> lost{false};
-  std::mutex mutex;                        ///< for all members below, and
-                                           ///< peekStream
+  std::mutex mutex;                        ///< for peekStream, peekMemory
+                                           ///< and all members below
   std::map<std::string, CUmodule> modules; ///< indexed by their code
   /// Kernels with dynamic shared memory, and the number of bytes that they may
   /// use.

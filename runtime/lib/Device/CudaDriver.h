@@ -38,7 +38,7 @@ public:
 
   /// Returns a text such as "CUDA_ERROR_UNKNOWN: unknown error".
   std::string describe(CUresult result) const;
-  /// Returns the CUDA version that the driver supports: "12.4".
+  /// Returns the CUDA version that the driver supports, such as "12.4".
   std::string version() const;
 
 private:

@@ -172,7 +172,7 @@ private:
   void writeStep(const BatchStep &from, BatchStep &to);
   void writeOperand(const BatchStep &step, const BatchOperand &from,
                     const OperandInfo &info);
-  /// Returns the device address of `bytes` bytes at `address`, or null if
+  /// Returns the device address of `bytes` bytes at `address`, or 0 if
   /// `address` is null. Errors refer to these bytes as `what`.
   uint64_t translate(const void *address, size_t bytes, const char *what,
                      bool copiedIn = false);

@@ -15,8 +15,8 @@
 using namespace batchrt;
 
 namespace {
-/// Runs a lockstep program with one launch of its persistent kernel. Each block
-/// has its own lanes.
+/// Runs a lockstep program with one launch of its persistent kernel. Each
+/// thread block has its own lanes.
 class DeviceLanes : public LaneExecutor {
 public:
   DeviceLanes(MiniBatch &batch, const BoundParameters &parameters)

@@ -16,7 +16,8 @@ using namespace batchrt;
 
 namespace {
 /// Runs all plans of a mini-batch with one copy to the device, one launch of
-/// the persistent kernel and one copy to the host.
+/// the persistent kernel and one copy to the host. Results that are collected
+/// later need a second copy to the host.
 class DevicePlans : public PlanExecutor {
 public:
   DevicePlans(MiniBatch &batch, const BoundParameters &parameters)

@@ -149,8 +149,8 @@ DeviceRuns::~DeviceRuns() {
     device.releaseStream(ownStream);
 }
 
-/// Chooses as many blocks as the device can run at the same time, rounded down
-/// to whole clusters.
+/// Chooses as many blocks as the device can run at the same time, but at most
+/// `mostBlocks` if that is positive. Rounds down to whole clusters.
 void DeviceRuns::chooseShape(int64_t mostBlocks) {
   const LaunchInfo &launch = program->launchInfo();
   Device &device = program->device();

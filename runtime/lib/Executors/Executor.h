@@ -47,10 +47,11 @@ public:
   /// it.
   virtual std::string takeFailure(int64_t /*position*/) { return ""; }
 
-  /// Like run(), but returns the time that a worker spends in kernels, in
-  /// microseconds.
+  /// Like run(), but returns the time spent in kernels, in microseconds. If
+  /// kernels alternate with control flow, this time includes both.
   virtual double runTimed() = 0;
-  /// Like run(), but runs the steps one by one and returns their times.
+  /// Like run(), but returns the times of the steps. Plans run their steps one
+  /// by one.
   virtual std::vector<StepTime> runTraced() = 0;
   /// Returns the address in host memory of a tensor of the last run.
   virtual const char *tensor(const Type &type, int64_t cell) const = 0;
@@ -65,12 +66,12 @@ public:
   virtual RunTimes times() const { return {}; }
   virtual void addMemory(MemoryUse &use) const = 0;
 
-  // Only for plans of tasks.
+  // Functions for plans of tasks only.
   virtual void setPolicy(Policy policy, StateMachine stateMachine);
   virtual void watch(RunWatcher * /*watcher*/) {}
   virtual const Plan *plan() const { return nullptr; }
 
-  // Only for lanes.
+  // Functions for lanes only.
   virtual void setBlockPolicy(StateMachine stateMachine);
   virtual LockstepCounters lockstepCounters() const { return {}; }
   virtual std::vector<int32_t> blockPath() const { return {}; }

@@ -11,7 +11,8 @@
 
 using namespace batchrt;
 
-/// Returns the size in bytes of a row of a tensor, or 0 for a scalar or a list.
+/// Returns the size in bytes of a row of a tensor, or 0 if the type is not a
+/// tensor.
 static size_t rowBytesOf(const Type &type) {
   return type.kind == Type::Tensor
              ? RowLayout(type.shape, type.dtype).rowBytes()

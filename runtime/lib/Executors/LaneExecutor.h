@@ -42,7 +42,8 @@ public:
   std::vector<int32_t> blockPath() const override { return lanes.path(); }
 
 protected:
-  /// Prepares a run on `workers` workers of the host.
+  /// Prepares a run on `workers` workers of the host, or on a device if
+  /// `workers` is 0.
   void prepareLanes(int64_t workers);
   /// Raises an error if an instance has no results, unless partial results are
   /// requested.

@@ -179,8 +179,8 @@ void LaneMemory::write(char *staging, uint64_t address) const {
   }
 }
 
-/// Writes one step for each block. A run changes only the number of tasks in a
-/// step.
+/// Writes two steps for each block, one of them for masked runs. A run changes
+/// only the number of tasks in a step.
 void LaneMemory::writeSteps(const Unit &unit, const ImagePlaces &places) const {
   const size_t blocks = info.blocks.size();
   std::fill_n(places.here<BatchStep>(unit.steps), 2 * blocks, BatchStep());

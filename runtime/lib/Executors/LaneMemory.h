@@ -57,8 +57,9 @@ public:
   BatchLanes **lanes(char *staging) const {
     return reinterpret_cast<BatchLanes **>(staging + lists);
   }
-  /// Returns the lanes of a unit. Pointers to the unit's counts refer to
-  /// `staging`; other pointers contain the addresses that the unit sees.
+  /// Returns the lanes of a unit. Pointers to counts of blocks (runs, laneRuns)
+  /// refer to `staging`; other pointers contain the addresses that the unit
+  /// sees.
   BatchLanes counts(int64_t unit, char *staging) const;
   /// Returns the outcome of each instance.
   const int64_t *ends(const char *staging) const {

@@ -21,7 +21,7 @@ namespace {
 /// neighbors.
 struct alignas(128) UnitState : BatchUnit {};
 
-/// Runs a program of single instances.
+/// Runs a program of single instances on the host's workers.
 class WorkerInstances : public InstanceExecutor {
 public:
   explicit WorkerInstances(MiniBatch &batch)

@@ -16,8 +16,8 @@ namespace batchrt {
 
 /// Builds one instance from values in the order of the input text, with forward
 /// and backward references. Places the nodes in a forest, children before
-/// parents, in post-order from the root. Drops nodes that cannot be reached
-/// from a root. No function recurses over user data.
+/// parents, in post-order from each root. Drops nodes that no root reaches. No
+/// function recurses over user data.
 class ValueBuilder {
 public:
   explicit ValueBuilder(const Descriptor &descriptor)

@@ -74,7 +74,8 @@ struct Events : nlohmann::json_sax<json> {
   }
 };
 
-/// Keys of the outer object of a line, up to the first unknown key.
+/// Keys of the outer object of a line, up to and including the first unknown
+/// key.
 struct TopKeys : Events {
   std::set<std::string> known, keys;
   int64_t depth = 0;
@@ -254,7 +255,8 @@ void InstanceParser::wrong(const char *found) {
   error("expected ", valueName(type), ", found ", found);
 }
 
-/// Adds the line and the argument to errors in a tensor's elements.
+/// Adds the position, and the argument or field, to errors in a tensor's
+/// elements.
 template <class Body>
 void InstanceParser::inTensor(Body body) {
   try {
@@ -264,7 +266,8 @@ void InstanceParser::inTensor(Body body) {
   }
 }
 
-/// Handles a number or a boolean that is a tensor or part of a tensor.
+/// Handles a number or a boolean that is an element of a tensor or a whole
+/// tensor of rank 0.
 template <class... Value>
 void InstanceParser::addElement(const Type &type, Value... value) {
   bool inArray = frames.back().kind == Frame::Elements;

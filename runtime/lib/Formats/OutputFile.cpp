@@ -100,7 +100,7 @@ void OutputFile::open() {
   struct stat state;
   bool exists = ::stat(target.c_str(), &state) == 0;
   bool isRegular = exists && S_ISREG(state.st_mode);
-  // If the target is still a link, it is in /proc.
+  // If the target is still a link, it is in /proc or 40 links led to it.
   bool isLink = ::lstat(target.c_str(), &state) == 0 && S_ISLNK(state.st_mode);
   if ((exists && !isRegular) || isLink) {
     fd = ::open(target.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);

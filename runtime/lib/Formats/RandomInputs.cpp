@@ -15,9 +15,9 @@ using namespace batchrt;
 RandomInputs::RandomInputs(const Descriptor &descriptor, uint64_t seed)
     : descriptor(descriptor), generator(seed), ends(descriptor.adts.size()),
       inner(descriptor.adts.size()) {
-  // Rank of a variant: the minimum number of levels below it. A list counts as
-  // one level, although it may be empty, so that variants without lists are
-  // preferred as leaves.
+  // Rank of a variant: the minimum number of levels below it. A list of nodes
+  // counts as one level, although it may be empty, so that variants without
+  // such lists are preferred as leaves.
   constexpr int never = 1 << 30;
   std::vector<int> rank(descriptor.adts.size(), never);
   auto rankOf = [&](const Variant &variant) {

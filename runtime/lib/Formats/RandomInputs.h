@@ -16,14 +16,14 @@ namespace batchrt {
 
 /// Generates random values of argument types: indices below 1000, small
 /// integers, floats uniform in [-1, 1), and tensors of such integers or floats.
-/// Lists have 10 to 30 elements, and ADT values have 10 to 30 leaves. Each node
-/// distributes its leaves among its children at random. Equal seeds give equal
-/// values on every host.
+/// Lists have 10 to 30 elements, but lists of children have at most 4. Each ADT
+/// value has a budget of 10 to 30 leaves, which nodes distribute among their
+/// children at random. Equal seeds give equal values on every host.
 class RandomInputs {
 public:
   RandomInputs(const Descriptor &descriptor, uint64_t seed);
 
-  /// Returns a raw cell of the type.
+  /// Returns the cell of a random value of the type.
   int64_t value(const Type &type, ValueBuilder &builder, InputTensors &tensors);
 
 private:

@@ -170,8 +170,8 @@ int64_t TreeReader::labelNumber(const Bracket &bracket) {
 
 const Variant &TreeReader::chooseVariant(bool leaf, int64_t count,
                                          bool &labelled) const {
-  // Find the best fit. Fixed fields are better than a list. For a node, a
-  // variant without a label is better; for a leaf, one with a label.
+  // Find the best fit. Fixed fields are better than a list. For an inner node,
+  // a variant without a label is better; for a leaf, one with a label.
   const Variant *best = nullptr;
   int bestRank = 100;
   for (const Variant &variant : adt->variants) {

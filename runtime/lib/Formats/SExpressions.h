@@ -23,8 +23,8 @@ namespace batchrt {
 /// separately from words.
 class TreeReader {
 public:
-  /// Raises an error if the ADT has none of these variants. `text` begins at
-  /// line `firstLine` of `path`.
+  /// Raises an error unless the only argument of the model is an ADT value.
+  /// `text` begins at line `firstLine` of `path`.
   TreeReader(const Descriptor &descriptor, const std::string &path,
              int64_t firstLine, const std::string &text, Vocabulary &labels);
 

@@ -98,8 +98,8 @@ void TensorText::add(double value, const char *digits) {
   if (!isElement())
     mismatch("a number");
   if (!isFloat(type->dtype)) {
-    // Without '.', 'e' or 'E', the text is an integer of more than 64 bits,
-    // which the parser has converted to a double.
+    // Without '.', 'e' or 'E', the text is an integer that is too large for an
+    // int64_t and has been converted to a double.
     if (std::string(digits).find_first_of(".eE") != std::string::npos)
       mismatch(digits);
     next(digits);

@@ -44,13 +44,13 @@ public:
   void add(bool value);
   /// Adds an element that is not finite.
   void add(NonFinite value);
-  /// Raises an error for something that is neither a number nor an array.
+  /// Raises an error for text that is not the expected element or array.
   [[noreturn]] void mismatch(const std::string &found) const;
 
   /// Returns the elements in row-major order, without padding.
   const char *elements() const { return dense.data(); }
 
-  /// Describes the text that begins a tensor of the type.
+  /// Describes a tensor of the type, for errors: "an array of 3 elements".
   static std::string expected(const Type &type);
 
 private:
@@ -59,7 +59,7 @@ private:
   /// elements. In that case, close() raises an error.
   char *next(const char *found);
   /// Returns the index of the next value in each of the first `levels` open
-  /// arrays.
+  /// arrays, as in "[1][3]".
   std::string path(size_t levels) const;
   [[noreturn]] void rangeError(const std::string &digits) const;
 

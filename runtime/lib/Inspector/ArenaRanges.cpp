@@ -96,10 +96,11 @@ void ArenaRanges::reserve(Part &part, int64_t nodes, int64_t entries) {
 }
 
 /// Waits until each worker needs space or has finished. Returns false if all
-/// have finished.
+/// have finished. Otherwise, assigns the needed ranges and returns true.
 bool ArenaRanges::waitAndGrow(int worker) {
   batch.workers.barrier(worker);
-  // The requested space changes only after the next barrier.
+  // All workers see the same requests, which change only after the next
+  // barrier.
   if (std::none_of(parts.begin(), parts.end(), [](const Part *part) {
         return part->wantedNodes || part->wantedEntries;
       }))

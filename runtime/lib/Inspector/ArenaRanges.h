@@ -32,8 +32,8 @@ public:
   /// Reserves space in a part for `nodes` more nodes and `entries` more list
   /// entries. Compiled code calls this while the part is inspected.
   void reserve(Part &part, int64_t nodes, int64_t entries);
-  /// Stores the total numbers of nodes and list entries, over all parts, in the
-  /// first part's context.
+  /// Sets the numbers of nodes and list entries in the first part's context to
+  /// the ends of all ranges, if there are several parts.
   void end();
 
 private:

@@ -55,8 +55,8 @@ struct RuntimeCalls {
   }
 
   /// Appends an element to a list. The longest list of a region grows in place
-  /// if there is space. Other lists are copied into a region of twice their
-  /// length.
+  /// if there is space. Other lists are copied into a new region of twice their
+  /// length, but of at least four elements.
   static int64_t append(BatchContext *context, int64_t list, int64_t element) {
     const int64_t length = listLength(list), first = listFirst(list);
     if (list & listGrows) {

@@ -23,9 +23,9 @@ public:
   explicit Inspector(MiniBatch &batch) : batch(batch), ranges(batch) {}
 
   /// Inspects all instances. If `groups` is more than 1 and the object allows
-  /// it, each group gets one part, with its own plan. Otherwise, each worker
-  /// gets one part if the mini-batch is large enough. Raises the error of the
-  /// first instance that fails.
+  /// it, each group gets one part, with its own plan. Otherwise, the number of
+  /// parts grows with the mini-batch, up to one per worker. Raises the error of
+  /// the first instance that fails.
   void run(int64_t groups);
 
   /// Begins an inspection in rounds, for inspectors that wait for tasks.
@@ -48,8 +48,8 @@ public:
   /// tasks have run: rows that instances in progress keep, and rows that are
   /// read by results or by tasks of deferred kernels.
   const LiveOutRows &findLiveOutRows(bool find);
-  /// Return the number of waits since begin(), and the maximum number of fibers
-  /// after a round.
+  /// Returns the number of waits since begin(). mostFibers() returns the
+  /// maximum number of fibers after a round.
   int64_t waits() const;
   int64_t mostFibers() const { return most; }
   /// Returns the number of finished instances.
@@ -61,7 +61,7 @@ public:
   /// Returns the number of workers that inspected parts concurrently.
   int64_t numInspectors() const { return inspectors; }
   /// Returns the workers that plan the visible tasks: only the caller if there
-  /// are few tasks.
+  /// are few tasks, or if instances share calls.
   WorkerPool &planners() {
     return numWorkers(planned) > 1 ? batch.workers : caller;
   }

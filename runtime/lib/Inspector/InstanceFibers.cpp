@@ -160,8 +160,8 @@ void InstanceFibers::advanceStored(size_t first) {
   }
 }
 
-/// Runs an instance: first the fibers that waited for tasks, then the fibers
-/// that waited for calls.
+/// Runs an instance: first the fibers that waited for tasks. If these stored
+/// results, then runs the fibers that waited for calls.
 void InstanceFibers::takeTurn(int64_t instance, bool isNew) {
   hasStored = false;
   const size_t first = parked.size();

@@ -28,8 +28,8 @@ public:
   /// Runs all waiting fibers until they wait again or finish. The first round
   /// begins all instances. Raises the error of the first instance that fails.
   void runRound();
-  /// Returns the number of fibers that resume in the next round. Instances that
-  /// begin in that round do not count.
+  /// Returns the number of fibers that wait for a task and resume in the next
+  /// round. Instances that begin in that round do not count.
   int64_t numWaiting() const { return static_cast<int64_t>(waiting.size()); }
   /// Returns the number of fibers in use.
   int64_t numAlive() const { return alive; }
@@ -52,9 +52,9 @@ public:
   void stored() { hasStored = true; }
   /// Runs code(part, frame, i) for each i below `count`. Each call except the
   /// last one has its own fiber. At the fiber limit of the instance, the next
-  /// branch waits until a branch of this fork ends. If no branch has a fiber,
-  /// the next branch runs on the forking fiber. Returns false if a branch has
-  /// failed.
+  /// branch waits until a branch of this fork ends. If no branch of this fork
+  /// has a fiber, the next branch runs on the forking fiber. Returns false if a
+  /// branch has failed.
   bool fork(BatchBranch code, int64_t *frame, int64_t count);
   /// Returns true if the running fiber is a branch.
   bool isBranch() const { return running->code; }

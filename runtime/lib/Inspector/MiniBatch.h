@@ -74,7 +74,7 @@ struct alignas(64) Part : BatchContext {
   ArenaRanges *ranges = nullptr;
   int worker = 0;                             ///< worker that inspects this
                                               ///< part
-  int64_t nodeSpace = 0, entrySpace = 0;      ///< space used in the last run
+  int64_t nodeSpace = 0, entrySpace = 0;      ///< space in this or the last run
   int64_t wantedNodes = 0, wantedEntries = 0; ///< space needed to continue
 
   bool hasFailed = false;         ///< compiled code has failed
@@ -126,9 +126,10 @@ public:
   /// Reserves `bytes` bytes of scratch memory for each of `count` workers.
   void reserveWorkers(size_t bytes, int64_t count);
   /// Handles an out-of-range index after a run. Raises an error that names the
-  /// index and the first of `instances` that reads it. Returns only if no
-  /// instance reads it. In this case, the unbatched code has run, and the
-  /// mini-batch must run again.
+  /// index and the first of `instances` that reads it. Without unbatched code,
+  /// the error names no instance. Returns only if no instance reads the index.
+  /// In this case, the unbatched code has run, and the mini-batch must run
+  /// again.
   void checkIndices(const std::vector<int64_t> &instances);
   bool hasBadIndex() const {
     return __atomic_load_n(&indexError.place, __ATOMIC_RELAXED) != 0;

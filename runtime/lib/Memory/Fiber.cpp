@@ -144,8 +144,8 @@ Arrival enterStack(FiberStack &stack, Entry entry, Start &start) {
       context::make_fcontext(stack.top(), stack.size(), EntryCall::run), &call);
 }
 #else
-/// State of a stack that was left, stored on that stack. Used on targets
-/// without Boost.Context, where a switch needs two more system calls.
+/// State of a stack that was left, stored on that stack. Only builds without
+/// Boost.Context use it. Their switches need two more system calls.
 struct Left {
   ucontext_t context;
   Arrival arrival;

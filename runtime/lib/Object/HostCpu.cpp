@@ -52,8 +52,8 @@ static bool matters(const std::string &feature) {
 }
 
 static std::set<std::string> readHostFeatures() {
-  // Under an emulator of another architecture, /proc/cpuinfo describes the
-  // emulator's host.
+  // Under an emulator of a different architecture, /proc/cpuinfo describes the
+  // emulator's host, which has a different key.
 #ifdef __aarch64__
   const char key[] = "Features";
 #else

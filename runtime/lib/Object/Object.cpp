@@ -34,8 +34,8 @@ static std::string architectureName(Elf64_Half architecture) {
   }
 }
 
-/// Reports an object of another architecture. The loader would only report a
-/// missing file.
+/// Reports an object of a different architecture. The loader would only report
+/// a missing file.
 static void checkArchitecture(const std::string &path) {
   Elf64_Ehdr header;
   std::ifstream file(path, std::ios::binary);

@@ -20,7 +20,7 @@
 using namespace batchrt;
 
 namespace {
-/// A file that is read from its beginning to its end.
+/// A regular file, opened for reading.
 class OpenFile {
 public:
   explicit OpenFile(const std::string &path)

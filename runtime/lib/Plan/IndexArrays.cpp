@@ -224,8 +224,8 @@ private:
 };
 
 /// Calls `entry(i, cell)` for the cells of one operand, in schedule order.
-/// First copies everything that the loop reads, because the stores might alias
-/// it.
+/// First copies fields to local variables, because the stores might alias the
+/// fields.
 template <class Entry>
 void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
                                           Entry entry) const {

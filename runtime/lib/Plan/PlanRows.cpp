@@ -53,7 +53,7 @@ PlanRows::PlanRows(const Descriptor &descriptor)
               "' has different numbers of results in "
               "the tables of one group");
     }
-    // Within a group, either all results of a kernel are inserts, or none is.
+    // In a group, insert in place only if all results of a kernel are inserts.
     for (GroupUse &use : uses) {
       if (static_cast<int64_t>(use.inserts.size()) != use.results)
         use.inserts.clear();
@@ -336,7 +336,8 @@ void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
 //===----------------------------------------------------------------------===//
 
 /// Allocates the rows of a step and determines when each row becomes free
-/// again: in this plan, or when a later plan releases it.
+/// again: in this plan, or when a later plan releases it. Returns the first
+/// row.
 int64_t PlanRows::takeRows(const TaskOrder &order, Tables &tables, int64_t s,
                            const GroupUse &use) {
   const DepthStep &step = order.schedule().steps()[s];

@@ -15,7 +15,7 @@ static constexpr int64_t kPageBits = 8;
 static_assert(SlotMap::pagePlaces == 1 << kPageBits);
 /// Last use of pinned pages: after all plans.
 static constexpr int64_t kPinned = INT64_MAX;
-/// Removal starts at twice this number of pages.
+/// Pages are removed only if there are at least twice this many.
 static constexpr int64_t kFewPages = 4;
 
 SlotMap::SlotMap(bool inPages)

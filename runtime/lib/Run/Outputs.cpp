@@ -256,7 +256,8 @@ void OutputCollector::find(const Session &session, int64_t instance) {
   }
 }
 
-/// Appends the nodes that a cell of the type contains, in reverse order.
+/// Appends the nodes that `cell`, a value of type `type`, contains, in reverse
+/// order.
 static void pushNodes(const BatchContext &context, const Type &type,
                       int64_t cell, std::vector<int64_t> &out) {
   if (type.kind == Type::Adt)

@@ -13,8 +13,8 @@
 
 using namespace batchrt;
 
-/// Grows a vector to at least `size` elements. It never shrinks, so runs after
-/// the first allocate nothing.
+/// Grows a vector to at least `size` elements. The vector never shrinks, so
+/// later runs of the same size allocate nothing.
 template <class T>
 static T *growTo(std::vector<T> &vector, int64_t size) {
   if (vector.size() < static_cast<size_t>(size))
@@ -75,7 +75,8 @@ void DepthSorter::run(const TaskQueue *queues, int64_t numKernels) {
 }
 
 /// Sorts tasks whose depths are all below `shallow`. This is the usual case,
-/// and it needs one pass less. Returns false if a depth is not below `shallow`.
+/// and it needs one pass fewer. Returns false if a depth is not below
+/// `shallow`.
 bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
                               int32_t *order, int64_t begin) {
   constexpr uint64_t shallow = 512;

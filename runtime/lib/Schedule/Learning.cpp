@@ -72,7 +72,8 @@ private:
   double &value(int32_t number, int32_t type) {
     return values[static_cast<size_t>(number) * numTypes + type];
   }
-  /// Returns the ready type with the greatest value, or the first of several.
+  /// Returns the ready type with the greatest value. If several types have this
+  /// value, returns the first of them.
   int32_t bestType(int32_t number) {
     int32_t best = ready[number][0];
     for (int32_t type : ready[number])

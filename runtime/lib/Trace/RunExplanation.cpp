@@ -40,7 +40,7 @@ static std::string percent(double part, double whole) {
   return concat(whole > 0 ? std::lround(100 * part / whole) : 0, " %");
 }
 
-/// Returns "1 batch" or "2 batches".
+/// Returns a number with its noun, as in "1 batch" and "2 batches".
 static std::string count(int64_t number, const char *one, const char *more) {
   return concat(number, " ", number == 1 ? one : more);
 }
@@ -123,9 +123,10 @@ void RunExplanation::collect(const std::vector<StepTime> &steps) {
     blockList.push_back(std::move(block));
 }
 
-/// Collects tasks in the order of instances. Tasks that read from each other
-/// are in one group, which is kept or dropped as a whole. The tasks of a group
-/// belong to one instance, or to several that share nodes.
+/// Collects constant tasks, and up to 4,000 others by groups, in the order of
+/// instances. Tasks connected by reads are in one group, which is kept or
+/// dropped as a whole. The tasks of a group belong to one instance, or to
+/// several that share nodes.
 void RunExplanation::collectTasks(const std::vector<TaskPicture::Task> &tasks) {
   constexpr int64_t most = 4000;
   const auto size = static_cast<int64_t>(tasks.size());

@@ -54,7 +54,7 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
   uprog.yield %y : tensor<?x64xf32>
 }
 
-// A register tile adds in ascending order, one fma per step, and never
+// A register tile adds terms in ascending order, with one fma each, and never
 // multiplies and adds separately.
 // CHECK-LABEL: func.func private @batch.tile.1x4x2.a
 // CHECK-NOT:     arith.mulf

@@ -104,7 +104,7 @@ uprog.operator @without_f64.rows(%n: index, %x: tensor<?x80xf32> {uprog.operand 
   uprog.yield %d : tensor<?xf32>
 }
 
-// A tile of f64 also fills the registers.
+// Tiles of f64 fill the registers like tiles of f32.
 // CHECK-LABEL: func.func private @batch.tile.1x4x2.f64.a
 // CHECK:         vector.broadcast %{{.*}} : f64 to vector<8xf64>
 // CHECK-COUNT-8: vector.fma %{{.*}} : vector<8xf64>

@@ -8,7 +8,7 @@
 #out = affine_map<(t, i, j, k) -> (t, i, j)>
 #taskleft = affine_map<(t, i, j, k) -> (t, i, k)>
 
-// Each piece of the concatenation has a product, and the second product adds to
+// The pieces of the concatenation are multiplied separately, and the second product adds to
 // the tile of the first one. The strides are those of W (128) and of a matrix
 // (64). No row is packed, and a block has the rows of one task.
 // CHECK-LABEL: func.func private @pair.rows.stage0

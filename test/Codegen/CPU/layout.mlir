@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
 
-// The table has blocks of 8 slots. Rows of 40 columns have three pieces of 16 columns, and 8 rows
-// of a piece are adjacent: [slot/8][column/16][slot%8][column%16]. A block takes 1536
+// The table has blocks of 8 slots. Rows of 40 columns have three pieces of 16 columns, and equal
+// pieces of 8 rows are adjacent: [slot/8][column/16][slot%8][column%16]. A block takes 1536
 // bytes. Its rows begin every 64 bytes, and its pieces every 128 elements.
 // CHECK-LABEL: func.func private @copy.rows.stage0
 // CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 8 : i64

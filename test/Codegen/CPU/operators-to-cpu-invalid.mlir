@@ -153,7 +153,7 @@ uprog.operator @both.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog
 
 // -----
 
-// The dimensions of a reduction's result must be in the order of its loops.
+// The result of a reduction must be indexed by the parallel loops, not by reduction loops.
 uprog.operator @permuted.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?x4xf32>

@@ -25,7 +25,7 @@ uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.ope
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // A worker's cache does not hold a parameter of 4 MiB. Each worker then reads the parameter,
-// so sharing by rows pays off only if it has enough rows for each byte.
+// so sharing by rows pays off only if each worker has enough rows for each byte.
 // CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 or more tasks per worker are divided by rows; smaller launches are divided stage by stage with 0 barriers; launches of fewer than 1 tasks run on one worker
 uprog.operator @streamed(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #uprog.operand<gather>},
                          %w: tensor<1024x1024xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x1024xf32> {

@@ -20,9 +20,9 @@
 // CHECK:      uprog.operator @cell.rows
 // CHECK-SAME:   uprog.code = #uprog.code<stages = 1, task_scratch = 0>
 
-// Only the number of blocks determines which columns of tiles a block computes. If
-// there are more blocks than tiles, several blocks compute the same columns and share
-// the rows. The code computes all of this before it waits for rows.
+// The columns of tiles that a block computes depend only on its number and the number of
+// blocks. If there are more blocks than tiles, several blocks compute the same columns and
+// share the rows. The code computes all of this before it waits for rows.
 // TILES-LABEL: func.func private @cell.rows.stage0(
 // TILES-SAME:    %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[ARG2:.*]]: i64, %[[ARG3:.*]]: i64)
 // TILES:         %[[ADDRESS2:.*]] = llvm.inttoptr %[[ARG2]]
@@ -120,8 +120,8 @@
 // TILES-NEXT:            %[[SINGLE:.*]] = arith.cmpi slt, %[[ROWS]], %c2_i32
 // TILES-NEXT:            scf.if %[[SINGLE]] {
 
-// If a quad of rows or a single row would leave warps idle, an item is two columns of a tile.
-// A warp computes every eighth item.
+// A quad of rows or a single row may leave warps idle, or blocks may divide a tile. An item is
+// then two columns of a tile. A warp computes every eighth item.
 // TILES-NEXT:              %[[ITEMS:.*]] = arith.shli %[[ALL]], %[[LEFT]]
 // TILES-NEXT:              scf.for %[[ITEM:.*]] = %[[WARP]] to %[[ITEMS]] step %c8_i32
 // TILES-NEXT:                %[[WHOLE:.*]] = arith.shrui %[[ITEM]], %[[LEFT]]
@@ -137,7 +137,7 @@
 // TILES-NEXT:              scf.for %{{.*}} = %[[WARP]] to %[[ALL]] step %c8_i32
 
 // After a barrier, each lane reads the sum of one element. Lanes past the edge do
-// nothing. The next tiles reuse the memory of sums.
+// nothing. The next tiles reuse the memory of sums, after another barrier.
 // TILES:               gpu.barrier
 // TILES-NEXT:          scf.if %[[VALID]] {
 // TILES-NEXT:            %[[SUM:.*]] = llvm.load %[[SUMAT]] {{.*}} : !llvm.ptr<3> -> f32
@@ -185,7 +185,7 @@
 
 // The lanes add up their partial sums. In each step, a lane sends half of its sums, and
 // adds the sums that it receives to the other half. Finally, a lane has one sum. For a
-// single row, the order of additions is the same, and one of 16 lanes stores each sum.
+// single row, the order of additions is the same. One of 16 lanes stores each of 1 x 2 sums.
 // PARTS-LABEL: func.func private @cell.rows.stage0(
 // PARTS:         %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32
 // PARTS:         %[[BIT:.*]] = arith.trunci %{{.*}} : i32 to i1

@@ -130,8 +130,8 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Rows that several products read are copied once: a thread loads and rounds one
-// element of each of two rows. The four products are separate items.
+// Rows that several products read are copied once: at each position, a thread loads and
+// rounds one vector of each of two rows. The four products are separate items.
 // CHECK-LABEL: func.func private @gates.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         scf.for {{.*}} step %c768_i32

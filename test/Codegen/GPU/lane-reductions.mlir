@@ -112,8 +112,8 @@ uprog.operator @columns.rows(%n: index, %x: tensor<?x64x32xf32> {uprog.operand =
 #rkn = affine_map<(r, n, k) -> (r, k, n)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// The few columns leave lanes idle, so each column has 8 lanes. Adjacent lanes
-// read elements that are not adjacent.
+// With one lane per column, three columns would leave lanes idle, so each column has 8
+// lanes. Adjacent lanes read elements that are not adjacent.
 // CHECK-LABEL: func.func private @few.rows.stage0
 // CHECK:         scf.for %{{.*}} to %c64_i64 step %c8_i64
 // CHECK-COUNT-3: gpu.shuffle xor %{{.*}} : f32
@@ -137,7 +137,7 @@ uprog.operator @few.rows(%n: index, %x: tensor<?x64x3xf32> {uprog.operand = #upr
 #rn = affine_map<(r, n) -> (r, n)>
 #r = affine_map<(r, n) -> (r)>
 
-// Partial results of this reduction cannot be combined.
+// Partial results of this reduction cannot be combined, so one lane computes each row.
 // CHECK-LABEL: func.func private @polynomial.rows.stage0
 // CHECK:         scf.if
 // CHECK:           scf.for %{{.*}} to %c100_i64 step %c1_i64
@@ -163,9 +163,9 @@ uprog.operator @polynomial.rows(%n: index, %x: tensor<?x100xf32> {uprog.operand 
 #rkn = affine_map<(r, n, k) -> (r, k, n)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// Each column has its own lane. 16 of 40 products of f64 numbers are loaded together,
-// which takes 64 registers. Sums of 40 f32 numbers are unrolled completely, but sums of
-// 1000 are not.
+// Each column has its own lane. The factors of 16 of 40 products of f64 numbers are loaded
+// together, which takes 64 registers. Sums of 40 f32 numbers are unrolled completely, but
+// sums of 1000 are not.
 // CHECK:       #[[TIMES:.*]] = #llvm.loop_unroll<count = 16 : i32>
 // CHECK:       #[[UNROLL:.*]] = #llvm.loop_annotation<unroll = #[[TIMES]]>
 // CHECK-LABEL: func.func private @products.rows.stage0

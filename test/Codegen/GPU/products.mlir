@@ -74,7 +74,7 @@ uprog.operator @rounds.rows(%n: index, %x: tensor<?x3000xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x8xf32>
 }
 
-// Two products with different parameters. The first one multiplies a row of two children's
+// Two products read different parameters. The first one multiplies a row of two children's
 // states. The second one multiplies the state of the right child, which is not copied again.
 // Rows begin every 2048 bytes, and the second product reads them from byte 1024 on.
 // CHECK-LABEL: func.func private @children.rows.stage0

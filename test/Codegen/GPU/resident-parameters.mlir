@@ -64,15 +64,15 @@
 // PLAIN:           llvm.store %[[VALUE]], %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
 // PLAIN-NOT:     nvvm
 
-// If all tiles are resident, the code needs no condition. Four rows and sums leave 32768
-// bytes for the tiles.
+// If all tiles are resident, the code needs no condition. Sums and four rows leave enough of
+// 40960 bytes for eight tiles of 4096 bytes.
 // WHOLE-LABEL:   func.func private @cell.rows.stage0(
 // WHOLE-NOT:       -> (f32)
 // WHOLE:           math.fma
 // WHOLE-NOT:       !llvm.ptr<1> -> vector<4xf32>
 // WHOLE:         func.func private @load_parameters(
 
-// Rows are copied in the background here, too.
+// Without resident parameters, rows are also copied in the background.
 // NONE-NOT:      load_parameters
 // NONE-LABEL:    func.func private @cell.rows.stage0(
 // NONE:            nvvm.cp.async.wait.group 0

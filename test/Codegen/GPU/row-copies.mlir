@@ -5,8 +5,8 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Asynchronous copies complete in order. A kernel without resident parameters would also wait
-// for the copies of other kernels, so it copies its rows with loads and stores.
+// Asynchronous copies complete in order. A kernel without resident parameters would also wait for
+// the copies of other kernels' parameters, so it copies its rows with loads and stores.
 // CHECK-LABEL: func.func private @leaf.rows.stage0
 // CHECK-NOT:     nvvm.cp.async
 // CHECK:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>

@@ -29,7 +29,7 @@ uprog.operator @pixels.rows(%n: index, %x: tensor<?x32x16x16xf32> {uprog.operand
   uprog.yield %y : tensor<?x64x196xf32>
 }
 
-// Groups: the filter determines the distance between the rows of adjacent groups.
+// In the filter, rows of the two groups alternate, so the distance between rows of a group is 24.
 #groups = affine_map<(t, g, f, p, c, i) -> (t, g, c, p + i)>
 #grouped = affine_map<(t, g, f, p, c, i) -> (f, g, c, i)>
 #parts = affine_map<(t, g, f, p, c, i) -> (t, g, f, p)>

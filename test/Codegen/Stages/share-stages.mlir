@@ -91,8 +91,8 @@ uprog.operator @reversed.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #
 #heads = affine_map<(r, h, n) -> (r, h, n)>
 #head = affine_map<(r, h, n) -> (r, h)>
 
-// Workers share the work by heads. No barrier is needed from the first product to
-// the last, not even at a sum of one number for each head.
+// Workers share the work by heads. No stage needs a barrier, not even the sum, which
+// computes one number for each head.
 // CHECK-LABEL: uprog.operator @heads.rows
 // CHECK-COUNT-2: uprog.stage rows<tasks> shape [12, 64] shared_dims 1
 // CHECK:         uprog.stage rows<tasks> shape [12] shared_dims 1 ->

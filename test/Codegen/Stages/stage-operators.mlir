@@ -165,7 +165,7 @@ uprog.operator @lying.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x64x64xf32>
 }
 
-// If there are no columns, lanes run along the reduced elements.
+// If there are no columns, vector lanes divide the reduced elements.
 // CHECK-LABEL: uprog.operator @dot.rows
 // CHECK:         linalg.generic
 // CHECK-SAME:      uprog.reduction = #uprog.reduced<lanes>
@@ -208,7 +208,7 @@ uprog.operator @viewed.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #up
   uprog.yield %e, %s : tensor<?x16xf32>, tensor<?xf32>
 }
 
-// If a vector could begin at any element, elements are computed one at a time.
+// If vectors would load elements at a stride, elements are computed one at a time.
 // CHECK-LABEL: uprog.operator @scalar.rows
 // CHECK:         uprog.stage rows<tasks> shape [16] {{.*}}scalar
 uprog.operator @scalar.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xf32> {
@@ -229,9 +229,9 @@ uprog.operator @staged.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #up
   uprog.yield %0 : tensor<?x16xf32>
 }
 
-// The first stage copies the operand if the result has a row of its own. Reads of the old
-// row come before the stage that inserts, and reads of the new row after it. An old row
-// that is also a result is copied first.
+// A stage copies the operand if the result has a row of its own. Reads of the old row come
+// before the stages that insert, and reads of the new row after them. A slice of the old
+// row that is also a result is stored first.
 // CHECK-LABEL: uprog.operator @insert.rows(
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x6x4xf32>
 // CHECK:         %[[OLD:.*]] = uprog.stage rows<tasks> shape [4]
@@ -321,7 +321,7 @@ uprog.operator @layers.rows(%n: index, %x: tensor<?x48xf32> {uprog.operand = #up
 
 // A parameter with a matrix for each head is packed in panels of all heads. In
 // a product of activations, an operand whose columns are rows in memory is
-// copied. Sums along heads run in tiles, too.
+// copied. Sums over heads also use tiles.
 // CHECK-LABEL: uprog.operator @heads.rows
 // CHECK:         uprog.stage rows<tasks> shape [4, 16, 64]
 // CHECK:           uprog.reduction = #uprog.packed<groups = [0], left = 0, panels = <parameters = [0], extents = [4, 64, 48], order = [0, 2, 1], n = 64, k = 48, width = 32>>
@@ -366,7 +366,7 @@ uprog.operator @heads.rows(%n: index, %x: tensor<?x16x48xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x16x32xf32>
 }
 
-// All lanes search for the largest element (the first if several are largest).
+// All lanes search for the largest element, or for the first of several equal ones.
 // CHECK-LABEL: uprog.operator @largest.rows
 // CHECK:           uprog.reduction = #uprog.reduced<lanes>
 uprog.operator @largest.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?xf32>, tensor<?xi32>) {

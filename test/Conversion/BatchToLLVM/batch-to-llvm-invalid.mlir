@@ -15,7 +15,7 @@ func.func @main(%m: memref<4xf32>) attributes {batch.entry} {
 
 // -----
 
-// Parameters are read from a file of tensors.
+// Parameters are read from a file of tensors, so each must be a tensor.
 // expected-error @+1 {{argument #1 is a parameter and must be a tensor; pass a scalar as a tensor of rank 0}}
 func.func @main(%n: index, %s: index {batch.shared = "s"}) attributes {batch.entry} {
   return

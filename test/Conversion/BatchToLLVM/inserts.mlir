@@ -9,8 +9,8 @@ batch.kernel @put(%x: tensor<64xf32>, %i: index) -> (tensor<64xf32> {batch.in_pl
   batch.yield %x : tensor<64xf32>
 }
 
-// A value that a loop carries only for inserts gets a row before the loop. All
-// iterations write into this row and allocate none.
+// A value that a loop carries only for inserts is copied to a new row before the loop.
+// All iterations write into this row and allocate none.
 // CHECK-LABEL: func.func private @carried(
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> vector<16xi32>
 // CHECK:         llvm.store

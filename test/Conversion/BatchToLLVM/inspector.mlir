@@ -67,7 +67,7 @@ func.func private @visit.inspect(%t: !rec.adt<@Tree>) -> index {
   return %n : index
 }
 
-// The entry of the instance program remains. Without recursion, it gets no wrapper function.
+// The entry of the instance program remains. Without recursion, it needs no wrapper function.
 // CHECK-LABEL: func.func private @main(
 func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
                 %E: tensor<?x4xf32> {batch.shared = "E"})

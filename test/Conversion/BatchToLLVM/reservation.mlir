@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --convert-batch-to-llvm | FileCheck %s
 
-// Before its loop, a traversal reserves space for everything that it adds, so
-// that nothing in the loop moves memory. Additions in inner loops, and in
-// called functions, reserve their space themselves.
+// Before its loop over nodes, a traversal reserves space for everything that its function
+// adds directly, so that these additions do not move memory. Additions in inner loops, and
+// in called functions, reserve their space themselves.
 
 rec.adt @Tree {
   rec.variant @leaf(word: index)

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --convert-batch-to-llvm --verify-diagnostics
 
-// One byte of a node stores its variant.
+// One byte of a node stores its variant, so a module has at most 256 variants.
 // expected-error @+1 {{the ADTs of the module have 257 variants in total; a compiled object can have at most 256}}
 module {
 rec.adt @Many {

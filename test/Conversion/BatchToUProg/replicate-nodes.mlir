@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --split-input-file --batch-replicate=level=device | FileCheck %s
 
 // A recursion over a tree is a loop over its nodes, children first. A recursive call
-// becomes a look-up of the child's result. A result that other nodes or the host read
-// is in a row of the node. So is the value that is constructed for the node.
+// becomes a look-up of the child's result. A tensor that other nodes or the host read is stored in
+// a row of the node. The value that is constructed for the node refers to this row.
 // CHECK:       uprog.node_results @encode.results : [!uprog.row, !rec.adt<@States>]
 // CHECK:       uprog.node_rows @cell.0 : tensor<4xf32>
 // CHECK-LABEL: uprog.program @main.instance.all_units(

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --batch-replicate=level=device | FileCheck %s
 
-// The loop runs layer after layer, 64 rounds at a time. Each round of a recurrence has its
-// own row. The products of all rounds run together, before the sums of the second recurrence.
+// The loop runs layer after layer, 64 rounds at a time. Each round of the first recurrence has
+// its own row. The products of these rounds run together, before the sums of the second one.
 // CHECK-DAG:   uprog.buffer @first.0 : tensor<64x4xf32> copies(2)
 // CHECK-DAG:   uprog.buffer @product.0 : tensor<64x4xf32> copies(1)
 // CHECK-DAG:   uprog.buffer @second.0 : tensor<4xf32> copies(2)

@@ -8,8 +8,8 @@
 // RUN: batch-opt %s --batch-outline-kernels --batch-vectorize-kernels --batch-replicate=tuning=%t.json \
 // RUN:   | FileCheck %s --check-prefix=DEVICE
 
-// Each worker runs its own instances, unless an option or a file specifies
-// another level.
+// Each worker runs its own instances, unless an option or a tuning file
+// specifies a different level.
 // PER-UNIT:   uprog.program @main.instance({{.*}}) level(block)
 // DEVICE:  uprog.program @main.instance.all_units({{.*}}) level(device)
 // CLUSTER: uprog.program @main.instance.cluster({{.*}}) level(cluster)

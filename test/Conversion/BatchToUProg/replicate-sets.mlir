@@ -111,7 +111,7 @@ func.func @main(%x: tensor<4xf32>, %n: i64) -> tensor<4xf32>
 
 // -----
 
-// A loop with equal numbers of rounds for all members remains one loop, and a
+// A loop that runs the same number of rounds for all members remains one loop, and a
 // scalar branch is in one `uprog.each`.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>

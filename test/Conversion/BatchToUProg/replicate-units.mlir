@@ -34,8 +34,8 @@
 // ROUNDS: error: rounds must be at least 1
 // NEGATIVE: error: cluster-size must be at least 0 (0: no clusters)
 
-// All units share a product. Then one unit runs the loop of small steps. There is no
-// barrier between rounds, but one after the loop. If there are more instances
+// All units share a product. Then one unit runs the loop of small steps by itself, so no barrier
+// is needed between rounds. If there are more instances
 // than units, each unit runs the same number of instances by itself. All units together run
 // the remaining instances.
 // REMARK: Units | {{.*}}all units run instances one after another: an instance takes about {{.*}} us on one unit, {{.*}} us on 4 that share all steps, {{.*}} us if one of them runs 1 of 3 steps by itself

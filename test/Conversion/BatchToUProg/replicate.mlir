@@ -7,7 +7,7 @@
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
 // Loops pass the locations of tensors, so swapping two tensors costs nothing. A new tensor is
-// stored in a copy that nothing reads any more. A loop does not begin if it has
+// stored in a copy of the buffer that nothing reads any more. A loop does not begin if it has
 // more rounds than the instance may take.
 // CHECK:       uprog.buffer @add.0 : tensor<4xf32> copies(3)
 // CHECK-LABEL: uprog.program @fibonacci.instance.all_units(
@@ -100,7 +100,7 @@ func.func @ends(%x: tensor<4xf32>) -> (tensor<4xf32>, i64)
 
 // -----
 
-// A slice is inserted in place. The argument is copied before the loop.
+// A slice is inserted in place, so the argument is copied before the loop.
 // CHECK:       uprog.buffer @cache.own : tensor<8x4xf32> copies(1)
 // CHECK-LABEL: uprog.program @cache.instance.all_units
 // CHECK:         %[[ARGUMENT:.*]] = uprog.argument 1

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-vectorize-kernels | FileCheck %s
 
-// Ops that are equal for all tasks are copied. Their constant positions, such as the
+// Ops whose results are equal for all tasks are copied. Their constant positions, such as the
 // index of a single round, become attributes, which code generators need.
 // CHECK-LABEL: uprog.operator @constant.rows
 // CHECK:         tensor.extract_slice %{{.*}}[1] [1] [1] : tensor<2xf32> to tensor<1xf32>

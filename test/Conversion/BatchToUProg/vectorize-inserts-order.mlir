@@ -43,7 +43,7 @@ batch.kernel @short(%t: tensor<64xf32>, %i: index, %j: index) -> tensor<64xf32> 
 // -----
 
 // Each layer reads its cache from the row. Then the next layer inserts into the row. Results of
-// products are in memory anyway.
+// products are in memory anyway, so they are not copied first.
 
 // CHECK-LABEL: uprog.operator @layers.rows
 // CHECK-SAME:    %[[K:[a-z0-9]*]]: tensor<?x2x8x4xf32>
@@ -69,7 +69,7 @@ batch.kernel @layers(%k: tensor<2x8x4xf32>, %x: tensor<4xf32>, %w: tensor<8xf32>
 
 // -----
 
-// Inserts at constant positions also join a chain of inserts.
+// An insert at a constant position can belong to a chain of inserts.
 
 // CHECK-LABEL: uprog.operator @constant.rows
 // CHECK:         uprog.insert %{{.*}} into %{{.*}}[3] sizes [2]

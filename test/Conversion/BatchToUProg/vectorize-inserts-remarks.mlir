@@ -13,7 +13,7 @@ batch.kernel @placed(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (te
 
 // CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes per task: the destination is read after the insert, or is also a result"
 batch.kernel @read(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
-  // One op reads the old and the new tensor.
+  // One op reads the old and the new tensor, so the insert copies the tensor.
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
   %s = arith.addf %x, %y : tensor<4x19xf32>
   batch.yield %y, %s : tensor<4x19xf32>, tensor<4x19xf32>
@@ -23,7 +23,7 @@ batch.kernel @read(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tens
 
 // CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Passed] Inserts {{.*}}"inserts into the row of argument #0 of kernel @later if no other task reads it"
 batch.kernel @later(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
-  // The reader of the old tensor moves before the insert.
+  // The reader of the old tensor moves before the insert, so the insert does not copy.
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
   %s = arith.addf %x, %x : tensor<4x19xf32>
   batch.yield %y, %s : tensor<4x19xf32>, tensor<4x19xf32>

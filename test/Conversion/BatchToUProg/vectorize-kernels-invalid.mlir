@@ -95,8 +95,8 @@ batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
 
 // -----
 
-// Elements are read from tensors of known extents, except the first extent of a
-// parameter or of a ragged tensor.
+// An element can be read only if all extents are static, except the first extent of a parameter
+// or of a ragged tensor.
 batch.kernel @element(%x: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<1xf32> {
   // expected-error @+1 {{cannot be batched: only the first extent of a parameter or of a ragged tensor may be dynamic; make all other extents of the source static}}
   %e = tensor.extract %x[%i, %i] : tensor<4x?xf32>
@@ -235,7 +235,7 @@ batch.kernel @position(%a: tensor<?x4xf32>) -> tensor<4xi32> {
 
 // -----
 
-// Only four combiners can reduce segments.
+// The combiner arith.maxnumf cannot reduce segments.
 batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @+1 {{reduces a ragged extent with an unsupported combiner; expected a sum, product, maximum or minimum of floats or signed integers, or arith.andi or arith.ori of i1; split other combiners into several reductions: for example, compute an argmax as a maximum and the minimum of its positions}}
@@ -328,7 +328,7 @@ batch.kernel @shared_rows(%a: tensor<?x4xf32>, %w: tensor<?x4xf32> {batch.parame
 
 // -----
 
-// A parameter does not get the shape of a ragged operand either.
+// A parameter cannot be reshaped to the extent of a ragged operand either.
 batch.kernel @shared_shape(%a: tensor<?x4xf32>, %w: tensor<?xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
   %z = arith.constant dense<0.0> : tensor<4xf32>
@@ -374,7 +374,7 @@ batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32>
 
 // -----
 
-// An inserted tensor must fit into the destination.
+// An inserted value must fit into the destination.
 batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
   %c4 = arith.constant 4 : index
   // expected-error @+1 {{inserts at a position that differs from task to task; use constant sizes and strides, static shapes, and a value that fits into the destination}}
@@ -416,7 +416,7 @@ batch.kernel @k(%x: tensor<12xf32>, %t: index, %u: index) -> tensor<f32> {
 
 // -----
 
-// In operators, a slice has as many rows as the sliced tensor, so it cannot be concatenated.
+// In operators, a slice of computed size has all rows of the tensor, so it cannot be concatenated.
 batch.kernel @k(%x: tensor<12xf32>, %t: index) -> tensor<24xf32> {
   %zero = arith.constant dense<0.0> : tensor<24xf32>
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>

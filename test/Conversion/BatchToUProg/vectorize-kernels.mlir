@@ -5,7 +5,7 @@
 
 // A leaf without recursion. The parameter is stored as [out, in] and read
 // transposed in place, a bias is repeated for each task, and constants become
-// fills. Attributes of the executor remain on their arguments.
+// fills. Each operand gets an attribute that specifies how it is read.
 // CHECK-DAG:   #[[ROW:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
 // CHECK-DAG:   #[[TRANSPOSED:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
 // CHECK-DAG:   #[[OUT:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
@@ -264,8 +264,8 @@ batch.kernel @mvrnn(%a: tensor<4xf32>, %mb: tensor<4x4xf32>, %ma: tensor<4x4xf32
 
 // -----
 
-// vecmat and matmul with a shared right-hand side are plain products of rows;
-// dot with a shared vector is a matrix-vector product.
+// With a shared right-hand side, vecmat becomes a matmul of all rows, and matmul a
+// linalg.generic. dot with a shared vector becomes a matvec.
 // CHECK-LABEL: uprog.operator @contractions.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[W:[a-z0-9]*]]: tensor<4x8xf32> {{.*}}, %[[V:[a-z0-9]*]]: tensor<4xf32>
 batch.kernel @contractions(%x: tensor<4xf32>, %w: tensor<4x8xf32> {batch.parameter = 0 : i64, batch.shared},
@@ -456,7 +456,7 @@ batch.kernel @softmax(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A kernel without per-task arguments also has one row per task.
+// The result of a kernel without per-task arguments has one row per task.
 // CHECK-LABEL: uprog.operator @constant.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index) -> tensor<?x4xf32>
 batch.kernel @constant() -> tensor<4xf32> {
@@ -483,7 +483,7 @@ uprog.operator @by_hand of @given(%n: index, %x: tensor<?x4xf32> {uprog.operand 
 
 // -----
 
-// A broadcast to ragged rows becomes only the segment broadcast. Constants fill
+// A broadcast to ragged rows becomes a single segment broadcast. Constants fill
 // ragged rows, and a scalar of a task fills the row of this task.
 // CHECK-LABEL: uprog.operator @fills.rows
 // CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[S:[a-z0-9]*]]: tensor<?xf32>
@@ -575,7 +575,7 @@ batch.kernel @kept(%x: tensor<4x8xf32>, %s: tensor<4x1xf32>)
 
 // A reduction over a ragged and a static extent first reduces the rows, then the
 // segments. Extents of 1 next to a ragged extent are omitted. As a signed number, true
-// is less than false.
+// is less than false, so arith.ori becomes a minimum.
 // CHECK-LABEL: uprog.operator @everything.rows
 // CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {{[^:]*}}, %[[P:[a-z0-9]*]]: tensor<?x1x4xi1> {{[^:]*}}, %[[O:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @everything(%a: tensor<?x4xf32>, %p: tensor<?x1x4xi1>) -> (tensor<f32>, tensor<4xi1>) {

@@ -42,7 +42,7 @@ batch.kernel @sum(%x: tensor<12x4xf32>, %t: index) -> tensor<4xf32> {
 // CHECK-DAG:     tensor.extract_slice %{{.*}}[0, 2] [%{{.*}}, 7] [1, 1] : tensor<?x12xf32> to tensor<?x7xf32>
 // CHECK-DAG:     tensor.extract_slice %{{.*}}[0, 0] [%{{.*}}, 7] [1, 1] : tensor<?x7xf32> to tensor<?x7xf32>
 // CHECK:         arith.addf %{{.*}}, %{{.*}} : tensor<?x7xf32>
-// An insert replaces the first rows, and the other rows remain unchanged.
+// An insert replaces as many elements as the size, and the other elements remain unchanged.
 // CHECK:         %[[D:.*]] = arith.subi %{{.*}}, %c3
 // CHECK:         %[[EXISTS:.*]] = arith.cmpi ult, %[[D]], %{{.*}}
 // CHECK:         %[[AT:.*]] = arith.select %[[EXISTS]], %[[D]], %c0

@@ -6,7 +6,7 @@
 // RUN:   gpu-module-to-binary{format=isa})' \
 // RUN:   | FileCheck %s --implicit-check-not=call
 
-// Each bound takes one instruction.
+// A bound of the operand takes one instruction. Selects handle other bounds and NaN.
 module attributes {gpu.container_module} {
   gpu.module @device {
     // CHECK:      .entry bounded

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-expand-math --split-input-file | FileCheck %s
 
-// The accuracy is checked by unittests/Conversion.
+// The tests in unittests/Conversion check the accuracy.
 
 // exp: the argument is bounded and reduced by multiples of ln 2 in two fmas.
 // The result is scaled by a power of two in two multiplications, so that overflow
@@ -85,8 +85,8 @@ func.func @expm1(%x: f64) -> f64 {
 
 // -----
 
-// sin and cos: the lowest bit of the number of quarters selects one of two
-// polynomials, and the next bit selects the sign. cos adds one quarter.
+// sin and cos: the lowest bit of the number of quarter turns selects one of two
+// polynomials, and the next bit selects the sign. cos adds one quarter turn.
 // Arguments from 2^46 on are multiplied by words of 2 / pi.
 // CHECK-LABEL: func.func @sin_cos
 // CHECK-SAME:    %[[X:.*]]: f64
@@ -116,8 +116,8 @@ func.func @sin_cos(%x: f64) -> (f64, f64) {
 
 // -----
 
-// One comparison checks whether any element is large. A loop over the last
-// dimension replaces the remainders of large elements. sincos reduces the argument once.
+// One comparison checks whether any element is large. For each row, a loop replaces
+// the remainders of large elements. sincos reduces the argument once.
 // CHECK-LABEL: func.func @sincos_vector
 func.func @sincos_vector(%x: vector<2x8xf32>) -> (vector<2x8xf32>, vector<2x8xf32>) {
   // CHECK:       %[[LARGE:.*]] = arith.cmpf oge, %{{.*}}, %{{.*}} : vector<2x8xf32>
@@ -245,8 +245,8 @@ func.func @integers(%b: vector<4xi8>, %n: vector<4xi8>) -> vector<4xi8> {
 
 // -----
 
-// Comparisons determine whether a number is infinite or NaN, even for numbers of 16
-// bits.
+// Comparisons determine whether a number is NaN and whether it is normal, even for
+// 16-bit numbers.
 // CHECK-LABEL: func.func @classes
 // CHECK-SAME:    (%[[X:.*]]: f16, %[[V:.*]]: vector<4xbf16>)
 func.func @classes(%x: f16, %v: vector<4xbf16>) -> (i1, vector<4xi1>) {

@@ -45,7 +45,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Only set lanes of a mask are checked.
+  // Only lanes whose bit in the mask is set are checked.
   // CHECK-LABEL: func.func @masked.emulate
   // CHECK: %[[MASK:.*]] = llvm.bitcast %{{.*}} : vector<4xi1> to i4
   // CHECK: %[[BITS:.*]] = arith.extui %[[MASK]] : i4 to i64

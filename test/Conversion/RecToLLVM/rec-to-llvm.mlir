@@ -52,7 +52,7 @@ func.func @sum(%t: !rec.adt<@Tree>) -> f32 {
   return %r : f32
 }
 
-// One variant needs no switch. A field of eight bits is sign-extended.
+// One variant needs no switch. An 8-bit field is truncated from its cell.
 // CHECK-LABEL: func.func @mark
 func.func @mark(%t: !rec.adt<@Rose>) -> i8 {
   // CHECK-NOT: scf.index_switch

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-scf-to-cf | FileCheck %s --implicit-check-not=scf.
 // RUN: batch-opt %s --batch-scf-to-cf --batch-scf-to-cf | FileCheck %s
 
-// Nested ops become branches. Block arguments pass on the results that later ops
+// Nested ops become branches. Block arguments represent the results that later ops
 // use.
 // CHECK-LABEL: func.func @nested
 // CHECK-SAME:    %[[X:.*]]: i64, %[[C:.*]]: i1

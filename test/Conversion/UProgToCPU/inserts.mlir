@@ -5,9 +5,9 @@ func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
-// The kernel inserts a result into the variable's row. If all lanes ran the
-// block, the result has its own row and is copied to the variable. A result
-// that is not inserted into the row of a variable is always copied.
+// The kernel inserts a result into the variable's row. In a masked block, whose kernel computes
+// rows for all lanes, the result has its own row and is copied to the variable. A result that is
+// not inserted into the row of a variable is always copied.
 // CHECK-LABEL: func.func private @main.execute.0(
 // CHECK:         call @first.rows(
 // CHECK:         %[[COUNT:.*]] = llvm.load

@@ -44,7 +44,7 @@ uprog.program @p(%plan: !batch.plan, %n: index) level(device) {
 
 // -----
 
-// Workers cannot wait for each other in a step that one unit runs by itself.
+// All workers form one cluster, so a step cannot run on one of several clusters.
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0>}
 uprog.program @p(%plan: !batch.plan) level(device) {

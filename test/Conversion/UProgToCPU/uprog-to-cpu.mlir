@@ -44,8 +44,8 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-NEXT:    }
 // CHECK-NEXT:    return
 
-// One option is the minimum number of rows per worker for division by rows. The other is the
-// size of the groups of rows, which pass all stages one by one. The last group may be smaller.
+// Option row-split is the minimum number of rows per worker for division by rows. Groups of
+// stage-rows rows pass all stages one after the other. The last group may be smaller.
 // SPLIT-LABEL: func.func @main.execute
 // SPLIT:         case 3 {
 // SPLIT:           %[[SEVEN:.*]] = arith.constant 7 : i64
@@ -72,8 +72,8 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
 
 // -----
 
-// The output dialects are absent from an empty program. Workers are the units
-// of the device, so barriers below that level wait for no other worker.
+// The input contains none of the output dialects, so the pass must load them. Workers are the
+// units of the device, so barriers below that level wait for no other worker.
 // CHECK-LABEL: func.func @empty
 // CHECK-NEXT:    return
 uprog.program @empty() level(device) {
@@ -88,8 +88,8 @@ func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
-// The code of a machine's block is a function that is called in one place and
-// not inlined. The loop over steps remains small for any number of blocks.
+// The code of a machine's block is a function. It is called in one place and not
+// inlined, so the loop over steps remains small for any number of blocks.
 // CHECK-LABEL: func.func private @main.execute.0(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %[[LANES:.*]]: !llvm.ptr, %[[STEP:.*]]: !llvm.ptr)
 // CHECK-SAME:    attributes {llvm.linkage = #llvm.linkage<internal>}

@@ -52,7 +52,7 @@
 // CHECK:         } else {
 // CHECK:           func.call @main.instance.vectors(
 
-// No vector code if vectors have only two elements, or if strategy `replicate` keeps tensors.
+// There is no vector code if vectors have only two elements, or if `replicate` keeps tensors.
 // NARROW-NOT: @main.instance.vectors
 func.func @main(%x: tensor<2xf32> {batch.name = "x"}, %n: i32 {batch.name = "n"})
     -> (tensor<2xf32> {batch.name = "y"}, i32 {batch.name = "rest"}) attributes {batch.entry} {

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --batch-choose-executor="executor=device cluster-size=4" --convert-uprog-to-gpu | FileCheck %s
 
 // The blocks of a cluster run an instance together. Buffers are in the memory of the first
-// block. A step that all blocks share counts as a step of the first block, and so does a
-// barrier.
+// block. The first block counts the steps that all blocks share, and the
+// barriers.
 gpu.module @device {
   func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return

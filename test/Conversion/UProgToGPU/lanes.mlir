@@ -15,7 +15,7 @@
 // RUN: batch-opt %s --batch-outline-blocks --batch-vectorize-kernels --batch-lockstep \
 // RUN:   --gpu-persistent="chip=gfx90a format=llvm" | FileCheck %s --check-prefix=AMD
 
-// A block runs the whole program on its own lanes.
+// A thread block runs the whole program on its own lanes.
 // REMARK: Executor {{.*}}program @main.execute: executor block, each block runs its own lanes
 
 // CHECK:       func.func @main.execute(%[[ARG:.*]]: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64)
@@ -122,8 +122,8 @@
 // LIST:           gpu.barrier
 // LIST:           scf.index_switch
 
-// Threads wait for the results of the kernel, which other threads computed. A
-// thread pushes the number of a lane. All threads copy rows of 15 words, in
+// Threads wait for the results of the kernel, which other threads computed. For
+// each lane, one thread pushes @n. All threads copy rows of 15 words, in
 // groups of five, and wait before depths change and lanes take instances.
 // STEP:           case 0 {
 // STEP:             func.call @call.rows.stage0(%{{.*}}, %{{.*}}, %c0_i64{{.*}}, %c1_i64{{.*}})

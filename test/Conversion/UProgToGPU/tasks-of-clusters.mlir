@@ -2,8 +2,8 @@
 
 // Each cluster runs a share of a program's tasks. The blocks of a cluster share the steps and
 // wait at the cluster's barrier, or one block runs a step by itself. They also run the tasks
-// of a program of level `block`. Before the tasks, and after them, the blocks of all clusters
-// run together. The kernel is launched in clusters.
+// of a program of level `block`. Before the tasks, the blocks of all clusters run a step
+// together. The kernel is launched in clusters.
 gpu.module @device {
   func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return

@@ -119,7 +119,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // BLOCK-NEXT:    %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][256]
 // BLOCK-NEXT:    %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
 // BLOCK-NEXT:    %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
-// The flag specifies whether the next stage waits. No stage waits at first.
+// The flag specifies whether the next stage waits. The first stage does not.
 // CHECK:         %[[PENDING:.*]] = llvm.alloca %{{.*}} x i1
 // CHECK-NEXT:    %[[NOTYET:.*]] = arith.constant false
 // CHECK-NEXT:    llvm.store %[[NOTYET]], %[[PENDING]]
@@ -143,7 +143,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:          llvm.store %[[AT]], %[[PROGRESS]] atomic syncscope("{{device|agent}}") monotonic {alignment = 8 : i64}
 // CHECK-NEXT:        }
 
-// Blocks exchange rows at every stage. The last exchange is that of the step.
+// Blocks exchange rows between stages; after the last one, only if the step has a barrier.
 // CHECK:             %[[STEP:.*]] = llvm.getelementptr %[[STEPS]][
 // CHECK:             scf.index_switch
 // CHECK-NEXT:        case 3 {

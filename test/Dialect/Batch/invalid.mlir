@@ -97,7 +97,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<8xf32> {
 
 // -----
 
-// An invocation refers to a kernel by its symbol, and this kernel is missing.
+// An invocation must refer to an existing kernel.
 func.func @f() {
   // expected-error @+1 {{'batch.invoke' op refers to unknown batch.kernel @k}}
   batch.invoke @k() : () -> ()
@@ -267,7 +267,7 @@ batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather>}) {
 
 // -----
 
-// A gather may also read rows of a variable, one per lane.
+// A gather must read rows of a table, a source or a variable, not of a kernel.
 // expected-error @+1 {{'batch.kernel' op argument #0 refers to unknown batch.table, batch.source or batch.variable @k}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @k>}) {
   batch.yield
@@ -489,7 +489,7 @@ batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s, i floor
 
 // -----
 
-// A table must be next to an existing table.
+// `next_to` must refer to an existing table.
 // expected-error @+1 {{'batch.table' op refers to unknown batch.table @h}}
 batch.table @t : tensor<4xf32> group(0) next_to(@h)
 
@@ -722,7 +722,7 @@ func.func @f() attributes {batch.concurrent_rounds} {
 
 // -----
 
-// An integer result specifies the number of rows of another result.
+// Only an index or integer result can specify the number of rows of another result.
 // expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of exactly one result, of type index or signless integer}}
 func.func private @f() -> (tensor<4xf32> {batch.rows = "n"}, tensor<i32> {batch.name = "n"}) attributes {batch.entry}
 

@@ -180,7 +180,7 @@ func.func @segments(%rows: tensor<?x4xf32>, %offsets: tensor<?xindex>,
   return %e : tensor<?x4xf32>
 }
 
-// A policy specifies how the next batch is picked.
+// A policy specifies how the next batch is selected.
 // CHECK-LABEL: func.func private @policy
 // CHECK-SAME:    attributes {policy = #batch.policy<depth>}
 func.func private @policy() attributes {policy = #batch.policy<depth>}

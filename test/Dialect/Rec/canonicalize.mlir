@@ -86,7 +86,7 @@ func.func @dead(%t: !rec.adt<@Tree>, %ns: !rec.list<index>, %n: index) {
   return
 }
 
-// A map has as many results as elements.
+// The result of a map has as many elements as the list that the map walks.
 // CHECK-LABEL: func.func @length_of_map
 // CHECK-SAME:    (%[[NS:.*]]: !rec.list<index>)
 func.func @length_of_map(%ns: !rec.list<index>) -> index {
@@ -105,7 +105,7 @@ rec.adt @Words {
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
 }
 
-// A list-shaped ADT has the length of a list that is walked together with it.
+// If a map walks an ADT and a list, its result has the length of the list.
 // CHECK-LABEL: func.func @length_of_map_of_adt
 // CHECK-SAME:    (%[[WS:.*]]: !rec.adt<@Words>, %[[NS:.*]]: !rec.list<index>)
 func.func @length_of_map_of_adt(%ws: !rec.adt<@Words>, %ns: !rec.list<index>)

@@ -2,8 +2,8 @@
 // RUN: batch-opt %s | batch-opt | FileCheck %s
 // RUN: batch-opt %s -mlir-print-op-generic | batch-opt | FileCheck %s
 
-// Fields of every supported type; a variant without fields may omit the
-// parentheses.
+// The fields have each supported kind of type. A variant without fields may omit
+// the parentheses.
 // CHECK-LABEL: rec.adt @Tree {
 // CHECK-NEXT:    rec.variant @nil()
 // CHECK-NEXT:    rec.variant @leaf(word: index, "odd name": i1, weight: f32, x: tensor<4x3xbf16>)
@@ -136,8 +136,8 @@ func.func @match_without_results(%o: !rec.adt<@Other>) {
   return
 }
 
-// Tensors are gathered in a ragged tensor or a list, other values in a list.
-// Rows of ragged tensors are elements.
+// A map gathers tensors in a ragged tensor or a list, and other values in a list.
+// The elements of a ragged tensor are its rows.
 // CHECK-LABEL: func.func @map
 func.func @map(%ns: !rec.list<index>, %hs: tensor<?x4x3xf32>,
                %ss: tensor<?xf32>) {
@@ -213,7 +213,7 @@ func.func @list_shaped(%words: !rec.adt<@Words>, %rows: !rec.adt<@Rows>,
   return %r : index
 }
 
-// Handles can also be elements.
+// The elements of a list-shaped ADT can be handles.
 // CHECK-LABEL: func.func @list_shaped_inspector
 func.func @list_shaped_inspector(%rows: !rec.adt<@Rows>)
     -> !rec.list<!batch.handle> {

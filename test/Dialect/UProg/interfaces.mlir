@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --sccp | FileCheck %s --check-prefix=CONSTANTS
 // RUN: batch-opt %s --loop-invariant-code-motion | FileCheck %s --check-prefix=MOVED
 
-// Upstream analyses and passes see the values that control flow forwards.
+// Constant propagation follows the values that control flow forwards.
 // CONSTANTS-LABEL: uprog.program @constants
 // CONSTANTS-NOT:     uprog.for
 // CONSTANTS-NOT:     uprog.while
@@ -47,7 +47,7 @@ uprog.program @constants(%n: index) level(block) {
   uprog.yield
 }
 
-// Upstream analyses and passes also see values that are equal in all iterations.
+// Ops on values that are equal in all iterations move out of the loops.
 // MOVED-LABEL: uprog.program @invariant
 // MOVED:         arith.muli
 // MOVED-NEXT:    arith.addi

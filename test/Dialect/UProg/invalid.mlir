@@ -91,7 +91,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 
 // -----
 
-// Only a function that a lowering created from an operator can be run.
+// A function can be run only if a lowering created it from an operator.
 func.func private @k.rows(index)
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
   // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator or uprog.program @k.rows}}
@@ -228,7 +228,7 @@ uprog.program @p() level(block) {
 
 // -----
 
-// A loop must have a condition.
+// A while loop must have a condition.
 uprog.program @p(%n: index) level(block) {
   // expected-error @+1 {{'uprog.while' op first region must end in uprog.condition}}
   uprog.while {
@@ -437,7 +437,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
 
 // -----
 
-// Keys must be of type i64.
+// A reduction must yield one or more keys of type i64.
 uprog.program @p(%n: index) level(block) {
   // expected-error @+1 {{'uprog.reduce' op body must end in a uprog.yield of one or more i64 keys}}
   uprog.reduce min %i < %n {

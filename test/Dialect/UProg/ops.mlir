@@ -54,7 +54,7 @@ uprog.operator private @nothing.rows of @nothing(
   uprog.yield
 }
 
-// A program runs operators in loops and branches, with barriers at its level.
+// A program runs operators in loops and branches, with barriers at its level and at a lower level.
 // CHECK:      uprog.program @main.execute(%[[STEP:.*]]: !uprog.step, %[[N:.*]]: index, %[[W:.*]]: tensor<4x4xf32>)
 // CHECK-SAME:   level(device) attributes {batch.executor} {
 uprog.program @main.execute(%step: !uprog.step, %n: index, %w: tensor<4x4xf32>)
@@ -99,7 +99,7 @@ uprog.program @empty(%n: index) level(block) {
   uprog.yield
 }
 
-// Control flow can pass numbers.
+// Control flow can pass numbers and steps.
 // CHECK-LABEL: uprog.program @numbers(
 // CHECK-SAME:    %[[N:.*]]: index, %[[ONE:.*]]: index, %[[X:.*]]: f32, %[[STEP:.*]]: !uprog.step) level(block) {
 uprog.program @numbers(%n: index, %one: index, %x: f32, %step: !uprog.step) level(block) {
@@ -188,7 +188,7 @@ uprog.program @cluster() level(cluster) {
   uprog.yield
 }
 
-// A run may name a function that a target's lowering created from the operator.
+// A run may name a function that a target's lowering created from an operator.
 // CHECK:      uprog.program @lowered(%[[STEP:.*]]: !uprog.step, %[[N:.*]]: index) level(device) {
 // CHECK-NEXT:   uprog.run @kernel step(%[[STEP]]) tasks(%[[N]])
 uprog.program @lowered(%step: !uprog.step, %n: index) level(device) {
@@ -197,7 +197,7 @@ uprog.program @lowered(%step: !uprog.step, %n: index) level(device) {
 }
 func.func private @kernel(index) attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0>}
 
-// In a program of lanes, the loop ends when no lane waits. Its body may refer
+// In a program of lanes, the loop ends when no lane waits. The body of the loop may refer
 // to the program itself.
 batch.machine @machine() attributes {cached_tops, frames} {
   batch.block @block {
@@ -262,8 +262,8 @@ uprog.program @block(%lanes: !batch.lanes, %b: index) level(block) {
   uprog.yield
 }
 
-// Requirements of an operator's code: for a device, and for the workers of a
-// CPU
+// An attribute specifies the requirements of an operator's code, for a device or for the
+// workers of a CPU.
 // CHECK-LABEL: uprog.operator @coded.rows
 // CHECK-SAME:    attributes {uprog.code = #uprog.code<ragged_scratch = [0, 128], stages = 2, task_scratch = 64>}
 uprog.operator @coded.rows(%n: index)

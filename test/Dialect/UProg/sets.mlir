@@ -1,8 +1,8 @@
 // RUN: batch-opt %s | batch-opt | FileCheck %s
 // RUN: batch-opt %s --mlir-print-op-generic | batch-opt | FileCheck %s
 
-// Several instances: each member has its own values, and lists contain the members of
-// each path.
+// In a set of instances, each member has its own values. A list contains the members that
+// take a path.
 batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.row_list}) {
   batch.yield %x : tensor<4xf32>
 }

@@ -491,7 +491,7 @@ func.func private @f() attributes {a = #uprog.gathered<left = 0, panels = <param
 
 // -----
 
-// All threads of a block must reach the barrier of the stage.
+// All threads of a block must reach `uprog.await_rows`, because they may wait at a barrier there.
 func.func private @k.rows.stage0(%some: i1) {
   scf.if %some {
     // expected-error @+1 {{must be in the function of a stage, outside of its branches and loops, so that all threads reach it}}

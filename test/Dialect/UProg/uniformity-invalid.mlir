@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// Units would wait forever for units that take another path. Each thread block has its own
+// Units would wait forever for units that take a different path. Each thread block has its own
 // lanes, so a barrier of all blocks cannot depend on them.
 // expected-note @+1 {{argument #0 of @p is not uniform: each block has its own lanes}}
 uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
@@ -52,7 +52,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// The barrier may be nested deeper, under uniform control flow.
+// A barrier is an error even if it is nested deeper, under uniform control flow.
 uprog.program @p(%n: index) level(device) {
   // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
@@ -182,7 +182,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 
 // -----
 
-// Each thread of a unit runs the body for different numbers, so the body cannot contain a barrier.
+// Threads of a unit run the body for different numbers, so the body cannot contain a barrier.
 uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
   // expected-note @+1 {{'uprog.compact' distributes numbers over the threads of a unit}}
   %count = uprog.compact %i < %n into %list : memref<?xi32> {
@@ -220,7 +220,7 @@ uprog.program @between() level(device) {
 
 // -----
 
-// A reference passes non-uniform operands.
+// An argument of a program is non-uniform if any reference passes a non-uniform operand.
 uprog.program @p(%n: index) level(device) {
   // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
@@ -240,7 +240,7 @@ uprog.program @q(%k: index) level(device) {
 
 // -----
 
-// A reference of a program to itself also passes non-uniform operands.
+// An argument may be non-uniform only because of a reference of the program to itself.
 uprog.program @p(%n: index) level(device) {
   // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %n
@@ -273,7 +273,7 @@ uprog.program @p(%n: index) level(cluster) {
 
 // -----
 
-// The operands must be equal on the units that run a task.
+// The operands of a run must be equal on the units that run a task if barriers depend on them.
 uprog.program @q(%task: index, %k: index) level(block) {
   uprog.branch %task
   case 0 {

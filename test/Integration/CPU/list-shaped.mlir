@@ -7,7 +7,7 @@
 // RUN: %if long %{ %integration/check_stages.py %S/list-shaped %t.jsonl %}
 
 // List-shaped ADTs of trees, words and rows: lists without elements, lists that share
-// tails, lists of 10,000 elements. Maps and folds over these ADTs and over lists are
+// tails, and lists of 10,000 elements. Maps and folds over these ADTs and over lists are
 // batched together. Results are bit-identical to those of the unbatched code,
 // whichever passes have run.
 

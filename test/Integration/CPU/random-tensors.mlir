@@ -2,7 +2,7 @@
 // RUN: batch-opt %s --batch-link-library --batch-inline-helpers --batch-outline-kernels | FileCheck %s
 
 // Tensors of random numbers. The index of an element is its counter. One kernel computes the
-// tensors, in vectors. check_random.py computes the expected numbers (random.mlir).
+// tensors, in vectors. check_random.py, which random.mlir runs, computes the expected numbers.
 // CHECK:     batch.kernel
 // CHECK:       linalg.generic
 // CHECK-NOT:     call

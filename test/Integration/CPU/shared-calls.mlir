@@ -4,8 +4,8 @@
 // RUN: echo '["node", ["leaf", 2], ["leaf", 5]]' >> %t.jsonl
 // RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json --threads=2 --share-tasks=1 --nodes-per-worker=1 | FileCheck %s
 
-// Calls that take no node are equal in all instances, so all leaves share the tasks
-// of five steps. Therefore, one worker has to inspect all instances.
+// Calls that take no node run once for all instances if their arguments are equal, so all leaves
+// share the tasks of five steps. Therefore, one worker has to inspect all instances.
 // CHECK: "inspectors": 1,
 // CHECK: "tasks": 6,
 // CHECK: "unbatched_equal": true

@@ -9,8 +9,8 @@ func.func private @norm(%x: !vec) -> f64 {
   %n = tensor.extract %d[] : tensor<f64>
   return %n : f64
 }
-// Splits a vector until the norm is small. Returns the sum of the pieces and
-// their number.
+// Splits a vector until the norm of each piece is small. Returns the sum of the results
+// for the pieces, and the number of pieces.
 func.func private @split(%x: !vec, %w: !vec, %depth: i64) -> (!vec, i64) {
   %n = func.call @norm(%x) : (!vec) -> f64
   %limit = arith.constant 1.0 : f64
@@ -18,7 +18,7 @@ func.func private @split(%x: !vec, %w: !vec, %depth: i64) -> (!vec, i64) {
   %y, %c = scf.if %small -> (!vec, i64) {
     %one = arith.constant 1 : i64
     %e = math.exp %x : !vec
-    // The result is assembled from pieces.
+    // Assembles the result from slices.
     %first = tensor.extract_slice %x[0] [1] [1] : !vec to tensor<f64>
     %double = arith.addf %first, %first : tensor<f64>
     %e3 = tensor.insert_slice %first into %e[3] [1] [1] : tensor<f64> into !vec

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --autobatch --split-input-file --verify-diagnostics -o /dev/null
 
-// Rejected operations of the five dialects, and their replacements. The page
+// Rejected operations of arith, math, tensor, linalg and scf, with their messages. The page
 // docs/reference/generated/operations.md contains these messages. `Ops:` before an error lists
 // the ops that it applies to, unless it applies only to the op on its line. `When:` specifies a
 // condition of the rejection.

@@ -96,8 +96,8 @@ func.func @main(%x: tensor<8xf32>, %n: index) -> tensor<8xf32>
 
 // -----
 
-// A recursion calls itself once: 4 operations per call, and half a wait for each of
-// the two calls of the entry.
+// The estimate ignores recursive calls: there are 4 operations, and half a wait, for each of
+// the two calls in the entry.
 // CHECK: computes 8 operations between two waits
 func.func private @f(%x: tensor<4xf32>, %n: i64) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index

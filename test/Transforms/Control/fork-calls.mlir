@@ -98,8 +98,8 @@ func.func private @step(%h: !batch.handle, %i: index) -> index {
   return %j : index
 }
 
-// A pattern that is neither series nor parallel: a and b, then c, which needs a,
-// and d, which needs both
+// The dependences are neither series nor parallel: c needs a, and d needs both a
+// and b.
 // CHECK-LABEL: func.func @crossed
 // CHECK:         %[[R:.*]]:2 = batch.concurrent : index, index {
 // CHECK:         %[[S:.*]] = arith.addi %[[R]]#0, %[[R]]#1

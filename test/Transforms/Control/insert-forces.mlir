@@ -34,7 +34,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// Waits are numbered across the whole program. A force in the source gets a number, too.
+// Waits are numbered across the whole program. A force in the source is numbered, too.
 // CHECK-LABEL: func.func private @step
 // CHECK:         batch.force %{{.*}} number(0)
 // CHECK-LABEL: func.func @two
@@ -59,7 +59,7 @@ func.func @two(%x: tensor<1xi64>) -> i64
 
 // -----
 
-// Strategies other than `lazy` have no waits.
+// The pass inserts forces only for strategy `lazy`.
 // CHECK-LABEL: func.func @lanes
 // CHECK-NOT:     batch.force
 func.func @lanes(%x: tensor<1xi64>) -> i64

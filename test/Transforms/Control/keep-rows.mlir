@@ -27,7 +27,7 @@ func.func @read(%s: !batch.handle, %h: !batch.handle, %c: !batch.handle, %i: ind
   return %e, %z : f32, !batch.handle
 }
 
-// Before a call, rows read after it are kept, except its results. The callee keeps its own rows.
+// Before a call, rows read after the call are kept, except its results. The callee keeps its own.
 // CHECK-LABEL: func.func @call
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[H:.*]]: !batch.handle
 // CHECK-NEXT:    batch.keep(%[[H]] : !batch.handle)

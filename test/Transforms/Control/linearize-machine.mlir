@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-recursion-to-stack --batch-linearize | FileCheck %s
 
-// A program that already runs in lockstep gets no inspector.
+// The pass creates no inspector for a program that already runs in lockstep.
 // CHECK:     func.func @main(
 // CHECK:     batch.machine @main.machine
 // CHECK-NOT: batch.inspector

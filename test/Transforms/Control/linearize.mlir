@@ -170,7 +170,7 @@ rec.adt @Tree {
   rec.variant @leaf(n: index)
   rec.variant @node(flag: i1, left: !tree)
 }
-// The inspector also recurses if a child is visited only under a condition.
+// If a child is visited only under a condition, the inspector recurses.
 // CHECK-LABEL: func.func private @some.inspect
 // CHECK-SAME:    attributes {batch.memoized}
 // CHECK:         scf.if %{{.*}} -> (index) {
@@ -270,7 +270,7 @@ rec.adt @Tree {
   rec.variant @leaf(n: index)
   rec.variant @node(left: !tree, right: !tree)
 }
-// Mutual recursion on nodes of one ADT: the path to a node determines which
+// In mutual recursion on nodes of one ADT, the path to a node determines which
 // function visits it, so the inspector recurses.
 // CHECK-LABEL: func.func private @min.inspect
 // CHECK-SAME:    attributes {batch.memoized}
@@ -406,8 +406,8 @@ rec.adt @Step {
   rec.variant @go(times: tensor<3xi32>, rest: !rec.adt<@Step>)
 }
 
-// Rows of a parameter with a dynamic first extent, and a whole static
-// parameter.
+// The sources are the rows of a parameter with a dynamic first extent, and a
+// whole static parameter.
 // CHECK:       batch.source @E : tensor<5xf32> parameter(0)
 // CHECK:       batch.source @v : tensor<3xf16> parameter(1)
 

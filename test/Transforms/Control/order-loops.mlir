@@ -32,7 +32,7 @@ func.func @main(%n: index, %W: !mat {batch.shared = "W"}, %U: !mat {batch.shared
 
 // -----
 
-// With few parameters, another order does not pay off.
+// If products between layers read few bytes of parameters, grouping rounds does not pay off.
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>
 // REMARK: order 'rounds': products between the 4 layers read 1024 bytes of parameters, too few to group rounds

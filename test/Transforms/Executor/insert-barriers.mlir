@@ -253,8 +253,8 @@ uprog.program @in_turn(%i: index) level(device) {
 
 // -----
 
-// Two copies are not enough for a loop without another barrier: a row that a round
-// has read may be written two rounds later.
+// Two copies are not enough for a loop without another barrier: a unit that is ahead
+// writes a row again two rounds later.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

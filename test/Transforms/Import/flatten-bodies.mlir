@@ -76,7 +76,7 @@ func.func @main(%x: tensor<3xi32> {batch.name = "x"}, %y: tensor<2xi32> {batch.n
   return %all, %divided : tensor<5xi32>, tensor<3xi32>
 }
 
-// A tensor that may have no elements cannot be read at index 0.
+// A tensor that may have no elements cannot be read at index 0, so the conditional remains.
 // CHECK-LABEL: func.func @dynamic
 // CHECK:         scf.if
 // CHECK:           tensor.extract
@@ -189,7 +189,7 @@ func.func private @rows_at(%at: tensor<?x1xi32>, %E: tensor<9x4xf32>) -> tensor<
   return %g : tensor<?x4xf32>
 }
 
-// A list of another length is read in place: its positions are not those of the
+// A list that may have a different length is read in place: its positions are not those of the
 // loop.
 // CHECK-LABEL: func.func private @of_another_length
 //  CHECK-SAME: (%[[X:.*]]: tensor<?xi32>, %[[AT:.*]]: tensor<?xi32>)
@@ -210,7 +210,7 @@ func.func private @of_another_length(%x: tensor<?xi32>, %at: tensor<?xi32>) -> t
   return %g : tensor<?xi32>
 }
 
-// A tensor computed from each element of a list is as long as the list.
+// A tensor computed from each element of a list is as long as the list, so it becomes an operand.
 // CHECK-LABEL: func.func private @of_a_copy
 //       CHECK:   %[[COPY:.*]] = linalg.generic
 //       CHECK:   linalg.generic {{.*}} ins(%{{.*}}, %[[COPY]] : tensor<?xi32>, tensor<?xi32>)

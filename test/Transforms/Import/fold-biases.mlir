@@ -38,7 +38,7 @@ func.func private @layer(%x: !vec, %W: !mat, %b: !vec) -> !vec {
   return %z : !vec
 }
 
-// A bias that is broadcast to all rows, and an operand to which a sum of rows is added.
+// A product starts from a broadcast bias, and a sum of rows from the value that is added to it.
 // CHECK-LABEL: func.func private @rows
 //  CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[R:.*]]: tensor<?x4xf32>, %[[W:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>)
 //       CHECK:   %[[BS:.*]] = linalg.broadcast ins(%[[B]]

@@ -39,7 +39,7 @@ func.func @main(%n: tensor<i32> {batch.name = "n"}, %x: tensor<4xf32> {batch.nam
 // -----
 
 // A number computed from a tensor remains a tensor, so control flow waits only
-// for the condition. This holds for branches, too.
+// for the condition of the loop.
 // CHECK-LABEL: func.func @main
 // CHECK:         scf.while (%{{.*}} = %{{.*}}) : (tensor<f32>) -> tensor<f32>
 // CHECK:           %[[LESS:.*]] = arith.cmpf olt, %{{.*}}, %{{.*}} : tensor<f32>
@@ -94,7 +94,7 @@ func.func @main(%s: tensor<8xi32> {batch.name = "s"}, %at: index {batch.name = "
 
 // -----
 
-// Weights that front ends carry through a loop are read from outside of the loop.
+// Parameters that front ends carry through a loop are read from outside of the loop.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    %[[W:[a-z0-9]*]]: tensor<4x4xf32> {batch.shared = "W"}
 // CHECK:         scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (tensor<4xf32>) {

@@ -48,7 +48,7 @@ func.func private @walk(%l: !rec.adt<@List>) -> tensor<2xf32> {
   return %y : tensor<2xf32>
 }
 
-// A function that the entry does not reach also calls @walk.
+// A function that the entry does not reach also calls @walk, so it gets the same arguments.
 // CHECK-LABEL: func.func @other
 // CHECK-SAME:    %[[W:[a-z0-9]*]]: tensor<2xf32>, %[[B:[a-z0-9]*]]: tensor<2xf32>)
 // CHECK:         call @walk(%{{.*}}, %[[W]], %[[B]]) :

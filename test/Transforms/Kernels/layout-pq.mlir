@@ -71,9 +71,9 @@ batch.kernel @nodes(%x: !vec, %y: !vec, %z: !vec,
   batch.yield %t : !vec
 }
 
-// If a parameter that is also read by another kernel were stacked, it would
-// exist twice. Pieces of 40 bytes would not begin at multiples of 64 bytes, as
-// rows do. Purely elementwise code reads no parameters.
+// If a parameter that is also read by another kernel were stacked, it would exist twice. Pieces of
+// 40 bytes would not begin at multiples of 64 bytes, as rows do. With equal=weights, elementwise
+// code that depends on no product remains unchanged.
 // CHECK-LABEL: batch.kernel @unstacked
 // CHECK-NOT:     tensor.concat
 // CHECK-LABEL: batch.kernel @short

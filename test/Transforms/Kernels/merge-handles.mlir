@@ -22,9 +22,9 @@ batch.kernel @cell(%h: tensor<?x4xf32> {batch.ragged = 0 : i64},
   batch.yield %x, %x, %x : !vec, !vec, !vec
 }
 
-// Results 0 and 1 of a task are at position 0 of their tables. Result 2 is at
-// another position of the first table. If all cases yield a handle or list twice,
-// they yield it only once, and calls return it once.
+// Results 0 and 1 of a task are at position 0 of their tables. Result 2 is at a different
+// position of the first table. If all cases yield the same handle or list twice, the pass
+// removes the second one, also from the results of calls.
 // CHECK-LABEL: func.func private @visit.inspect
 // CHECK-SAME:    -> (!batch.handle, !batch.handle)
 func.func private @visit.inspect(%t: !tree) -> (!batch.handle, !batch.handle, !batch.handle) {
@@ -63,7 +63,7 @@ func.func private @visit.inspect(%t: !tree) -> (!batch.handle, !batch.handle, !b
   return %r#0, %r#1, %r#2 : !batch.handle, !batch.handle, !batch.handle
 }
 
-// One case yields different values, so nothing merges. Numbers are not handles.
+// One case yields different values, so nothing merges. Numbers are not handles, so they remain.
 // CHECK-LABEL: func.func private @choose.inspect
 // CHECK-SAME:    -> (!batch.handle, !batch.handle, index, index)
 func.func private @choose.inspect(%t: !tree, %b: i1)
@@ -83,7 +83,7 @@ func.func private @choose.inspect(%t: !tree, %b: i1)
   return %r#0, %r#1, %one, %one : !batch.handle, !batch.handle, index, index
 }
 
-// The results of the entry's inspector are results of the object: they remain.
+// The results of the entry's inspector are results of the object, so they remain.
 // CHECK-LABEL: func.func @main.inspect
 // CHECK-SAME:    -> (!batch.handle, !batch.handle)
 // CHECK:         return %[[M:.*]]#0, %[[M]]#0

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --batch-outline-kernels | FileCheck %s
 
 // A row of a computed ragged tensor is not an element of a list: the kernel that
-// computes the tensor reads it.
+// computes the tensor also reads the row.
 // CHECK-LABEL: batch.kernel @row_for(
 // CHECK-SAME:    %[[XS:.*]]: tensor<?x4xf32>, %[[I:.*]]: index,
 // CHECK:         %[[TWICE:.*]] = linalg.add ins(%[[XS]], %[[XS]]

@@ -188,8 +188,8 @@ rec.adt @Tree {
   rec.variant @node(word: index, kids: !rec.list<!tree>)
 }
 
-// Code that is equal for all instances and contains a reduction is a kernel
-// without per-task operands: it runs once.
+// Code that computes the same values for all instances and contains a reduction is a
+// kernel without per-task operands. The kernel runs once.
 // CHECK:      batch.kernel @encode_node_once(
 // CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
 // CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.parameter = 2 : i64, batch.shared}) -> tensor<4xf32>
@@ -336,7 +336,7 @@ func.func @chosen(%x: tensor<4xf64>) -> tensor<4xf64> attributes {batch.entry} {
 
 // -----
 
-// A read of a tensor element by control flow separates kernels, too. Code that
+// A read of a tensor element by control flow separates kernels. Code that
 // needs the element is in a later kernel than the code that computes the tensor.
 // CHECK-LABEL: batch.kernel @main_0(
 // CHECK:         linalg.dot

@@ -31,7 +31,7 @@ func.func @loop(%x: tensor<2xf32>, %bound: tensor<f32>) -> tensor<2xf32>
 
 // -----
 
-// Reductions and indices of a structured operation, point by point, in row-major order.
+// A reduction becomes scalar additions, one element after the other.
 // CHECK-LABEL: func.func @reduce
 // CHECK:         %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
 // CHECK:         %[[S0:.*]] = arith.addf %{{.*}}, %[[ZERO]] : f32
@@ -86,7 +86,7 @@ func.func @places(%x: tensor<2xf32>, %y: tensor<f32>) -> tensor<3xf32>
 
 // -----
 
-// Branches and counted loops, and a parameter of few elements.
+// Branches and counted loops carry the elements. A parameter of few elements becomes scalars.
 // CHECK-LABEL: func.func @control
 // CHECK:         %[[P:.*]] = tensor.extract %arg1[%{{.*}}] : tensor<1xf32>
 // CHECK:         %[[R:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (f32) {

@@ -3,7 +3,7 @@
 // RUN:   | batch-opt --batch-linearize --batch-assign-slots | FileCheck %s --check-prefix=AHEAD
 
 // If control flow waits, rows of a table are transient unless a list, a data structure or a
-// stored call contains them. Transient rows have their own slots.
+// memoized call contains them. Transient rows have their own slots.
 !vec = tensor<4xf32>
 !tree = !rec.adt<@Tree>
 rec.adt @Tree {

@@ -88,8 +88,8 @@ func.func @whole(%W: tensor<4x4xf32>, %o: tensor<4xf32>, %n: index) -> tensor<4x
   return %e : tensor<4xf32>
 }
 
-// These remain in the loop: code in a branch, products of a row at a computed position,
-// and sums that start with a value that the loop changes.
+// The loop retains code in a branch, products of a row at a computed position, and sums
+// whose start value the loop changes.
 // CHECK-LABEL: func.func @stays(
 // CHECK-NOT:     linalg
 // CHECK:         scf.for

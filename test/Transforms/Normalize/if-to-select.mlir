@@ -266,8 +266,8 @@ func.func @input(%x: tensor<4xf32>)
 
 // -----
 
-// A conditional remains control flow if its results include a ragged tensor, a list, or a
-// scalar next to a tensor.
+// A conditional with a tensor as a result remains control flow if another result is not a
+// static tensor. Here, it is an index.
 // CHECK-LABEL: func.func @mixed(
 // CHECK: scf.if
 func.func @mixed(%bit: i1, %i: index, %x: tensor<4xf32>)

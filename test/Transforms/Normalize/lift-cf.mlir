@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-lift-cf | FileCheck %s
 
-// A loop with an exit at its head and another one in its body, which returns a
+// A loop with an exit at its head, and with a second exit in its body that returns a
 // result
 
 // CHECK-LABEL: func.func @main(
@@ -65,7 +65,7 @@ func.func private @choose(%i: i64) -> i64 {
   cf.br ^end(%t : i64)
 }
 
-// A value of an ADT that is defined on all paths needs no zero value.
+// If a value of an ADT is defined on all paths, it needs no zero value.
 
 rec.adt @Tree {
   rec.variant @leaf(word: index)
@@ -84,7 +84,7 @@ func.func private @pick(%bit: i1, %a: !rec.adt<@Tree>, %b: !rec.adt<@Tree>)
   return %t : !rec.adt<@Tree>
 }
 
-// A function with one block remains unchanged.
+// A function without a body remains unchanged.
 
 // CHECK-LABEL: func.func private @declared(i64) -> i64
 func.func private @declared(i64) -> i64

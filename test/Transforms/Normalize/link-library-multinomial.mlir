@@ -2,7 +2,7 @@
 
 // A size of a group may be 1: here, the factor of a mass matrix has one row. Hooks are
 // the model's own functions, which call another group. Only hooks that reach
-// @log_density get the operands of @log_density.
+// @log_density take the additional operands of @log_density.
 !factor = tensor<1x1xf64>
 !vec = tensor<1xf64>
 module {

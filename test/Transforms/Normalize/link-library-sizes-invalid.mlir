@@ -7,7 +7,7 @@ func.func private @nuts.sample(%seed: i32, %chain: i32) -> tensor<7x5xf64>
 
 // -----
 
-// The model's function has another type.
+// The type of the model's function differs from the type that the library requires.
 
 // expected-error @+1 {{is called by the library, so its type must be '(tensor<5xf64>) -> (f64, tensor<5xf64>)', optionally with additional arguments}}
 func.func private @log_density(%q: tensor<4xf64>) -> (f64, tensor<4xf64>) {
@@ -18,7 +18,7 @@ func.func private @nuts.sample(%seed: i32, %chain: i32) -> tensor<7x5xf64>
 
 // -----
 
-// The declaration omits the operands of @log_density.
+// The declaration omits the additional operand of @log_density.
 
 func.func private @log_density(%q: tensor<5xf64>, %x: f64) -> (f64, tensor<5xf64>) {
   return %x, %q : f64, tensor<5xf64>

@@ -1,9 +1,9 @@
 // RUN: batch-opt %s --batch-link-library | FileCheck %s
 // RUN: batch-opt %s --batch-link-library --batch-specialize-sizes=sizes=N=9 | FileCheck %s --check-prefix=NINE
 
-// A group of the library gets its sizes from the first declaration. All functions
-// of the group that call the model's @log_density get the additional operands of
-// @log_density.
+// A group of the library takes its sizes from the first declaration. All functions
+// of the group that call the model's @log_density also take the additional operands
+// of @log_density.
 module attributes {batch.sizes = {N = 7 : index}} {
   // CHECK-LABEL: func.func private @log_density
   func.func private @log_density(%q: tensor<5xf64>, %scale: f64, %w: tensor<5xf64>)
@@ -26,8 +26,8 @@ module attributes {batch.sizes = {N = 7 : index}} {
                                  %w: tensor<5xf64>) -> tensor<7x5xf64>
 
   // Functions that do not call the model's function remain unchanged, and
-  // declarations of a group are also linked. Recursive calls also pass the model's
-  // arguments on.
+  // declarations of a group are also linked. Recursive calls also pass the
+  // additional operands.
   // CHECK-LABEL: func.func private @nuts.joint(%{{.*}}: f64, %{{.*}}: tensor<5xf64>, %{{.*}}: tensor<5xf64>) -> f64 {
   // CHECK-LABEL: func.func private @random.threefry2x32({{.*}}) -> (i32, i32) {
   // CHECK-LABEL: func.func private @nuts.build_tree(

@@ -3,7 +3,7 @@
 // RUN:   | batch-opt --batch-link-library --split-input-file | FileCheck %s
 
 // The definition replaces the declaration. Functions that it calls come last,
-// once each. Functions without a declaration are not copied.
+// once each. Other functions are not copied.
 // CHECK-LABEL: func.func private @random.threefry2x32(
 // CHECK-SAME:    i32, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32) -> (i32, i32) {
 // CHECK:         call @random.threefry2x32.add_key

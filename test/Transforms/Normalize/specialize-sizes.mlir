@@ -31,7 +31,7 @@ module attributes {batch.sizes = {H = 256 : index, S = [1009 : index, 37 : index
         : tensor<?x512xf32> to tensor<256xf32>
     // CHECK: arith.constant dense<1.000000e+00> : tensor<7x64xf32>
     %splat = arith.constant dense<1.0> : tensor<100x256xf32>
-    // Constants that do not change keep their elements.
+    // Constants whose shapes do not change keep their elements.
     // CHECK: arith.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
     %other = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
     // An index constant is not a dimension.

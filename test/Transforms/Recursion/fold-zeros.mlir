@@ -32,7 +32,7 @@ func.func @product(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"},
 // -----
 
 // A sum that starts from a parameter is already equal for all tasks, and a
-// product with a matrix of the instance is not: both remain.
+// product with a matrix of the instance is not. Both remain unless values are finite.
 
 // CHECK-LABEL: func.func @stays(
 // CHECK-SAME: %[[M:.*]]: tensor<4x4xf32>, %[[U:.*]]: tensor<4x4xf32> {{.*}}, %[[B:.*]]: tensor<4xf32>
@@ -195,7 +195,7 @@ func.func @same(%t: !rec.adt<@Tree>, %U: tensor<4x4xf32> {batch.shared = "U"}) -
 
 // -----
 
-// Code that the entry does not reach may pass another value.
+// An argument remains if code that the entry does not reach may pass a different value.
 
 // CHECK-LABEL: func.func private @helper(
 // CHECK-NEXT: math.tanh %arg0

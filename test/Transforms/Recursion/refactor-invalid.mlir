@@ -27,7 +27,7 @@ func.func @sum(%t: !rec.adt<@Graph>) -> f32 attributes {batch.entry} {
 
 // -----
 
-// A mark after the match is invalid, too.
+// A mark after the match is invalid, too, if nodes may be shared.
 
 // expected-note @below {{declare 'kind tree' or 'kind sequence' if no value shares nodes}}
 rec.adt @List {
@@ -72,7 +72,7 @@ func.func @last(%l: !rec.adt<@List>) -> f32 attributes {batch.entry} {
 
 // -----
 
-// The second call reads the result of the first one.
+// A recursive call must not depend on a marked op.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf()
@@ -124,7 +124,7 @@ func.func @sum(%t: !rec.adt<@Tree>) -> f32 attributes {batch.entry} {
 
 // -----
 
-// A mark in a case and another one after the match.
+// A mark in a case cannot be combined with a mark after the match.
 
 rec.adt @List kind sequence {
   rec.variant @nil(x: f32)

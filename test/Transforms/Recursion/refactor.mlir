@@ -4,9 +4,9 @@
 // RUN: batch-opt %s --autobatch --split-input-file | FileCheck %s --check-prefix=OFF
 // RUN: batch-opt %s --autobatch=refactor --split-input-file | FileCheck %s --check-prefix=ON
 
-// The mark is in a case. The caller that reads the product of a child computes this product,
-// together with the caller's own sum. Callers have code for each variant of the child. Head and
-// tail both contain the constants and parameters they need, which are not results of the head.
+// The mark is in a case. The caller computes the tail of each child, together with the caller's
+// own sum. Callers have code for each variant of the child. Head and tail both contain the
+// constants and parameters that they need. These are not results of the head.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -227,7 +227,7 @@ func.func @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Without marks nothing changes.
+// Without marks, nothing changes.
 
 // CHECK-LABEL: func.func @main(
 // CHECK-NEXT: math.tanh

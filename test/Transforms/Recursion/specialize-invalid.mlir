@@ -6,7 +6,7 @@
 // RUN: sed 's/ kind tree//' %s | not batch-opt --rec-specialize=test=leaf 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not batch-opt %s --split-input-file --rec-specialize="test=leaf max-copies=3" 2>&1 | FileCheck %s --check-prefix=COPIES
 
-// The pass rejects tests of unknown variants, and tests that do not fit the variant
+// The pass rejects invalid tests, unknown variants, and tests that do not fit the variant
 // that they name. It also rejects too many copies, and children that may be shared.
 
 // COUNT: error: this variant does not fit test 'node(leaf)': it has 3 fields, but the test has 1

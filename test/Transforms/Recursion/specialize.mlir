@@ -164,8 +164,8 @@ func.func @list(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 // -----
 
 // A match inside a case of a match on the same value is resolved without any
-// option, for any order of cases. A recursion that tests no child remains
-// unchanged, and a remark reports it.
+// option, for any order of cases. If no recursive call takes a child that the
+// option tests, a remark reports it.
 
 rec.adt @Tree {
   rec.variant @leaf(n: index)

@@ -103,7 +103,7 @@ func.func @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Recursion without children is copied into itself.
+// A recursive function that takes no node is copied into itself.
 
 // CHECK-LABEL: func.func private @count(
 // CHECK: scf.if

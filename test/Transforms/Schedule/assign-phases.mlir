@@ -42,7 +42,7 @@ batch.kernel @output(%h: !vec) -> !vec {
 batch.kernel @after(%y: !vec) -> !vec {
   batch.yield %y : !vec
 }
-// A second recursion, over results of the first, has its own phase. Phases in
+// A second recursion, over results of the first, has a later phase. Phases in
 // the input are ignored.
 // CHECK-LABEL: batch.kernel @sum
 // CHECK-SAME:    phase = 1

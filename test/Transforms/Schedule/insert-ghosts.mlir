@@ -59,7 +59,7 @@ batch.kernel @b(%x: !vec, %y: !vec) -> (!vec, !vec) {
 }
 
 // Tasks are counted from the start of a branch, through fields and inner branches of equal length.
-// Two tasks require two ghosts. All depths computed from the result use the same ghost.
+// Two tasks require two ghosts. All depths computed from the result use the second ghost.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Item>, %[[H:.*]]: tensor<4xf32>, %{{.*}}: i1)
 func.func @main(%i: !item, %h: !vec, %c: i1) -> (!vec, !vec) attributes {batch.entry} {
@@ -134,7 +134,7 @@ func.func private @walk(%x: !vec, %n: index) -> !vec {
     %w = func.call @walk(%x, %m) : (!vec, index) -> !vec
     scf.yield %w : !vec
   }
-  // A recursion has no constant number of tasks, so it gets no ghost.
+  // The number of tasks of this recursion is not constant, so no ghost is inserted.
   // CHECK-NOT: batch.ghost
   // CHECK: batch.invoke @a
   %d = batch.depth(%y) : !vec

@@ -46,7 +46,7 @@ func.func private @encode(%t: !tree, %E: !emb) -> (!vec, !out) {
     // CHECK: %[[D1:.*]] = batch.depth(%[[I]], %[[MAP]]#0) : tensor<4xf32>, tensor<?x4xf32>
     // CHECK-NEXT: %[[H:.*]] = batch.invoke @cell(%[[I]], %[[I]], %[[MAP]]#0, %{{.*}}) depth(%[[D1]])
     %h = batch.invoke @cell(%i, %i, %hs, %word) : (!vec, !vec, tensor<?x4xf32>, index) -> !vec
-    // Results of an earlier phase exist when the phase begins.
+    // Results of an earlier phase exist when a later phase begins.
     // CHECK: %[[D2:.*]] = batch.depth(){{$}}
     // CHECK-NEXT: %[[Y:.*]] = batch.invoke @output(%[[H]]) depth(%[[D2]])
     %y = batch.invoke @output(%h) : (!vec) -> !vec

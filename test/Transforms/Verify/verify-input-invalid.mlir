@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-verify-input --allow-unregistered-dialect --split-input-file --verify-diagnostics
 // RUN: batch-opt %s --autobatch --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
-// A module without an entry is not batched.
+// A module without an entry is an error.
 // expected-error @below {{the module has no entry; mark the function for one instance with 'attributes {batch.entry}'}}
 module {
   func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -11,7 +11,7 @@ module {
 
 // -----
 
-// Ops that no pass lowers are errors. The error names the pass that removes the op.
+// Ops that no pass of Batch lowers are errors. The error names the passes that lower the op.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @below {{'tosa.tanh' belongs to unsupported dialect 'tosa'; run 'mlir-opt --pass-pipeline="builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor,tosa-to-scf))"' first}}
   %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>

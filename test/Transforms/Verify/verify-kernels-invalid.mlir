@@ -56,7 +56,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A slice that is not a row of a parameter is tensor code.
+// Control flow must not read a slice that is not a row of a parameter.
 func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @+1 {{slices a tensor outside of kernels; only a row of a parameter can be read there}}
   %y = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
@@ -65,7 +65,7 @@ func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A row of an instance's tensor is tensor code.
+// Control flow must not read a row of an instance's tensor.
 func.func @main(%x: tensor<8x4xf32>, %i: index) -> tensor<4xf32>
     attributes {batch.entry} {
   // expected-error @+1 {{slices a tensor outside of kernels}}
@@ -75,8 +75,8 @@ func.func @main(%x: tensor<8x4xf32>, %i: index) -> tensor<4xf32>
 
 // -----
 
-// A row of a kernel's result is tensor code, even if the kernel reads only
-// parameters.
+// Control flow must not read a row of a kernel's result, even if the kernel
+// reads only parameters.
 batch.kernel @k(%e: tensor<8x4xf32> {batch.shared}) -> tensor<8x4xf32> {
   %y = math.tanh %e : tensor<8x4xf32>
   batch.yield %y : tensor<8x4xf32>

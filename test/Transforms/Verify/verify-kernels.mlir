@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-verify-kernels | FileCheck %s
 
-// Control flow may pass tensors on, take rows of parameters, read elements, and read
+// Control flow may forward tensors, take rows of parameters, read elements, and read
 // lengths.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
@@ -49,7 +49,7 @@ func.func @main(%t: !rec.adt<@Tree>, %xs: tensor<?x4xf32>,
   return %y : tensor<4xf32>
 }
 
-// Control flow that passes only scalars keeps its types.
+// Any op of scf that returns only scalars is supported, because its result types do not change.
 // CHECK-LABEL: @region
 func.func private @region(%n: index) -> index {
   %m = scf.execute_region -> index {
@@ -58,7 +58,7 @@ func.func private @region(%n: index) -> index {
   return %m : index
 }
 
-// Functions that the entry does not call never run.
+// Functions that the entry does not call are not checked, because they never run.
 // CHECK-LABEL: @other
 func.func private @other(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = math.tanh %x : tensor<4xf32>

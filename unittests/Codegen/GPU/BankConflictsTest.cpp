@@ -118,8 +118,8 @@ TEST_F(BankConflictsTest, Counts) {
       4);
 }
 
-// In f32 and f64, lanes read adjacent vectors of a column or row, regardless of
-// the stride.
+// Loads of resident parameters and of rows have no conflicts. In f32 and f64,
+// lanes read adjacent vectors of a column or row, regardless of the stride.
 TEST_F(BankConflictsTest, ResidentParametersAndRowsHaveNone) {
   for (Precision precision : {Precision::F32, Precision::TF32, Precision::BF16})
     for (bool isDouble : {false, true}) {

@@ -88,8 +88,8 @@ TEST(WorkShareTest, MemoryHoldsSixteenQuads) {
     }
 }
 
-// The number of a block determines its first tile. The tile counts of any two
-// blocks differ by at most one.
+// The number of a block determines its tiles. No block has more tiles than an
+// even division of the tiles requires.
 TEST(WorkShareTest, ColumnsDependOnTheBlock) {
   NumberMath m;
   for (int64_t units = 1; units <= kMostBlocks; ++units)

@@ -98,7 +98,7 @@ bool isAngleFunction(StringRef name) {
 
 /// Returns the source of a function that reads blocks of x, y and n (i64) and
 /// writes a block of results. `body` computes %r from %x, %y and %n. OF_i8 and
-/// similar names are TYPE with another element type; LONGS is OF_i64.
+/// similar names are TYPE with a different element type; LONGS is OF_i64.
 std::string blockSource(StringRef name, StringRef element, int width,
                         const Twine &body) {
   std::string code = (R"(
@@ -270,8 +270,8 @@ protected:
 
   /// Returns point `n`. The points are numbers of all exponents and signs, and
   /// closely spaced numbers around zero and in the range of interest. Some
-  /// points are near numbers where approximations change from one polynomial to
-  /// another.
+  /// points are close to 1, where the approximation of erf changes from one
+  /// polynomial to another.
   template <typename T>
   static T point(uint64_t n, double range) {
     T sign = n & 8 ? T(-1) : T(1);
@@ -414,7 +414,7 @@ std::vector<T> getSpecialValues() {
   return values;
 }
 
-/// Returns true if a value must match to the bit: zeros, infinities, NaN, and
+/// Returns true if a value must match exactly: zeros, infinities, NaN, and
 /// small whole numbers.
 template <typename T>
 bool isExact(T value) {
@@ -482,7 +482,7 @@ TEST_F(BoundsTest, SpecialAngles) {
       for (int i = 3; i < 6; ++i)
         EXPECT_TRUE(std::isnan(found[i])) << name << block.xs[i];
     }
-    // The two results of sincos equal the results of sin and cos.
+    // The results of sincos have the same difference as those of sin and cos.
     for (int i = 0; i < kBlock; ++i)
       block.xs[i] = point<T>(i, 100);
     std::vector<T> both = apply("sincos", block);

@@ -30,7 +30,8 @@ struct Info<float> {
   using Bits = uint32_t;
   using Wide = double;
   static constexpr const char *name = "f32";
-  /// From this value on, the arguments of sin and cos are reduced by 2 / pi.
+  /// From this value on, sin and cos reduce their arguments with many bits of
+  /// 2 / pi.
   static constexpr float sineRange = 0x1p18f;
 };
 template <>

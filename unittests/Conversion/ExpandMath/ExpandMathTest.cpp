@@ -28,8 +28,8 @@ constexpr int kBlock = 4096;
 template <typename T>
 constexpr int kWidths[] = {1, 16 / sizeof(T), 64 / sizeof(T)};
 
-/// Returns a function that applies `body` to numbers in place. `body` computes
-/// %y from %x.
+/// Returns the source of a function that applies `body` to numbers in place.
+/// `body` computes %y from %x.
 std::string inPlaceSource(StringRef name, StringRef element, int width,
                           const Twine &body) {
   std::string code = (R"(
@@ -193,8 +193,8 @@ protected:
     return measurement.report();
   }
 
-  /// Returns the errors over doubles of all exponents, and from -bound to
-  /// bound.
+  /// Returns the errors over doubles of all exponents, from -bound to bound,
+  /// from -1 to 1, and around some numbers.
   template <typename Reference>
   static Errors measureDoubles(StringRef name, double bound,
                                Reference reference) {

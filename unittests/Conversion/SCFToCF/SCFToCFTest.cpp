@@ -26,7 +26,8 @@ struct Counter : RewriterBase::Listener {
 };
 } // namespace
 
-/// Counts the ops created or moved for `number` consecutive loops and branches.
+/// Counts the ops created or moved for `number` consecutive loops that each
+/// contain a branch.
 static int64_t countMoves(int number) {
   std::string text = "func.func @f(%x: i64, %c: i1) -> i64 {\n"
                      "  %v0 = arith.addi %x, %x : i64\n";
@@ -65,7 +66,7 @@ static int64_t countMoves(int number) {
   return counter.count;
 }
 
-// Each op moves once, regardless of the number of ops before it.
+// The number of created and moved ops grows linearly with the number of loops.
 TEST(SCFToCF, WorkIsLinear) {
   const int64_t one = countMoves(10), more = countMoves(20);
   EXPECT_EQ(countMoves(40) - more, 2 * (more - one));

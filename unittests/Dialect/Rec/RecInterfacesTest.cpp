@@ -120,8 +120,9 @@ TEST_F(RecInterfacesTest, WhatAMapGathers) {
             "gather %arg3 -> %0\n");
 }
 
-/// A fold has no edges for the values that it passes from one position to the
-/// next, because these values are control flow.
+/// getValueFlow() of a fold returns no edges for the values that the fold
+/// passes from one position to the next, because RegionBranchOpInterface
+/// specifies these edges.
 TEST_F(RecInterfacesTest, WhatAFoldWalks) {
   EXPECT_EQ(getEdges(R"(
     %0 = rec.fold %x in %l init(%a = %n) : !rec.list<index> -> index {

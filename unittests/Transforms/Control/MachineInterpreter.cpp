@@ -207,7 +207,8 @@ private:
     return rows[variable.getAttr()];
   }
   /// Counts `top` rows read from or written to the variable's top, and `stack`
-  /// rows of its stack. Without cached tops, counts `top` rows of the stack.
+  /// rows of its stack. Without cached tops, counts `top` rows of the stack
+  /// instead of `stack`.
   void count(FlatSymbolRefAttr name, int64_t top, int64_t stack);
 
   SymbolTable symbols;

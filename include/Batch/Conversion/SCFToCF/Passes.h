@@ -20,7 +20,7 @@ namespace mlir::batch {
 #include "Batch/Conversion/SCFToCF/Passes.h.inc"
 
 /// Lowers all ops of `scf` in the regions of `root` to branches, with the MLIR
-/// patterns. `listener`, if given, is notified of each op that moves.
+/// patterns. `listener`, if given, is notified of every change to the IR.
 LogicalResult lowerSCFToCF(Operation *root,
                            RewriterBase::Listener *listener = nullptr);
 

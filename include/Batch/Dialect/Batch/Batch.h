@@ -50,8 +50,8 @@ AsmPrinter &operator<<(AsmPrinter &printer, batchrt::Policy policy);
 
 namespace mlir::batch {
 
-/// Marks the entry function of a module, which takes one instance and returns
-/// its results.
+/// Marks the entry of a module: the function that takes one instance and
+/// returns its results.
 inline constexpr StringLiteral kEntryAttr = "batch.entry";
 /// Attribute of an argument that is a parameter. On a function argument: the
 /// name of the parameter in the parameter file, a string. On a kernel argument:
@@ -120,7 +120,7 @@ inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";
 /// concurrently.
 inline constexpr StringLiteral kConcurrentAttr = "batch.concurrent_rounds";
 
-/// Returns the entry function of `module`, or null.
+/// Returns the entry function of `module`, or null if there is none.
 FunctionOpInterface lookupEntry(ModuleOp module);
 
 } // namespace mlir::batch

@@ -26,7 +26,7 @@ public:
     /// any.
     std::optional<uint64_t> argument, result;
     int64_t rowBytes = 0;  ///< distance in bytes from one row to the next
-    int64_t copyBytes = 0; ///< bytes of a row that hold the value
+    int64_t copyBytes = 0; ///< bytes of a row that workers copy
     /// A row consists of lines, each followed by padding. A line is divided
     /// into pieces. One instruction moves one piece.
     int64_t lines = 1, lineBytes = 0, pieceBytes = 0;

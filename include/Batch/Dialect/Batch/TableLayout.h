@@ -34,8 +34,8 @@ public:
     int64_t divisor, modulus, stride;
   };
 
-  /// The map must have passed verify(). A dynamic first extent in `row` counts
-  /// as 1.
+  /// A map must have passed verify(). Without a map, a dynamic extent in `row`
+  /// counts as 1.
   TableLayout(ArrayRef<int64_t> row, int64_t elementBytes, AffineMap map = {});
 
   /// Checks that no two elements have the same address. The outermost dimension
@@ -48,8 +48,8 @@ public:
   /// Returns the digits of the indices in a row, beginning with the digits of
   /// the last dimension.
   ArrayRef<Digit> getDigits() const { return digits; }
-  /// Returns the only digit of row dimension `dim`, or null if the dimension is
-  /// split.
+  /// Returns the only digit of row dimension `dim`. Returns null if the
+  /// dimension has several digits or none.
   const Digit *getOnlyDigit(unsigned dim) const;
   /// Returns the number of elements in a run of the last dimension of the row,
   /// padding included. The elements of a run are adjacent, and each run begins

@@ -70,8 +70,9 @@ bool fitsField(Type field, Type value);
 #include "Batch/Dialect/Rec/RecOps.h.inc"
 
 namespace mlir::rec {
-/// Edge of value flow: a value becomes another value, is put into another
-/// value, or is extracted from another value.
+/// Edge of value flow from one value to another. The second value equals the
+/// first, contains it, or is extracted or computed from it. An edge of kind
+/// `Decide` leads from a value to control flow.
 struct ValueFlowEdge {
   enum Kind {
     Same,    ///< `to` is `from`

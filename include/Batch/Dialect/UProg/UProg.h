@@ -35,9 +35,9 @@
 
 namespace mlir::uprog {
 
-/// Attribute of an argument of an operator: an OperandAttr that specifies how
-/// the argument is read. On a result: a ResultAttr that specifies where the
-/// result is written.
+/// Attributes of the arguments and results of an operator. An OperandAttr
+/// specifies how an argument is read. A ResultAttr specifies where a result is
+/// written.
 inline constexpr StringLiteral kOperandAttr = "uprog.operand";
 inline constexpr StringLiteral kResultAttr = "uprog.result";
 /// Attribute of the function of an operator, and of an operator that has code
@@ -64,9 +64,9 @@ inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
 /// Attribute of a module: the error messages of its checks. The runtime
 /// replaces "{}" with the checked number.
 inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
-/// Attribute of a module after code generation for programs that run single
-/// instances. The value is a dictionary with the `bytes` of memory that units
-/// need for an instance, and the names of the `loops`.
+/// Attribute of a module after code generation for programs that run instances.
+/// The value is a dictionary with sizes, such as the `bytes` of memory that
+/// units need for an instance, and with descriptions of loops.
 inline constexpr StringLiteral kInstancesAttr = "uprog.instances";
 
 /// Maximum number of rounds that a `uprog.next_round` counts at once.
@@ -90,8 +90,8 @@ struct RowAccess {
 
 namespace mlir::uprog {
 
-/// Returns those inner dimensions of the stage that select one of several
-/// matrices for a reduction. Returns none if there is only one matrix.
+/// Returns the inner dimensions of the stage that select one of several
+/// matrices for a reduction, or none if there is only one matrix.
 /// `reduction` is the kReductionAttr of the reduction.
 llvm::ArrayRef<int64_t> getGroups(Attribute reduction);
 

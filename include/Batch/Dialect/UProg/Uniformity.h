@@ -21,8 +21,9 @@ struct Divergence {
   /// Non-uniform value on which the path depends, or null if the op distributes
   /// numbers.
   Value cause;
-  /// Chain of ops through which the program of the queried op is run, from its
-  /// direct caller outward. `control` encloses the last op of the chain.
+  /// Chain of ops through which the program of the queried op is run, from the
+  /// program's direct caller outward. `control` encloses the last op of the
+  /// chain, or the queried op if the chain is empty.
   SmallVector<Operation *> callers;
 };
 
@@ -69,13 +70,13 @@ private:
   DenseMap<StringAttr, ProgramOp> programs;
   DenseMap<Operation *, SmallVector<Operation *>> callers; ///< callers of each
                                                            ///< program
-  DenseMap<Operation *, Divergence> entries; ///< divergence around the callers
+  DenseMap<Operation *, Divergence> entries; ///< divergence around a caller
                                              ///< of each program
   bool changed = false;
 };
 
-/// Checks that each barrier is reached by all units for which it waits. Also
-/// checks that each op with tasks is reached by all units that share the tasks.
+/// Checks that each barrier of `program` is reached by all units for which it
+/// waits, and each uprog.run by all units that share its tasks.
 LogicalResult verifyUniformity(ProgramOp program);
 
 } // namespace mlir::uprog

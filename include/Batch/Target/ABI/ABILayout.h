@@ -51,8 +51,8 @@ constexpr int64_t countCells() {
   return sizeof(Struct) / kCellBytes;
 }
 
-/// Returns the indices of those cells of a struct that contain none of
-/// `fields`. Code that writes a whole struct sets these cells to 0.
+/// Returns the indices of the cells of a struct that contain none of `fields`.
+/// Code that writes a whole struct sets these cells to 0.
 template <class Struct, size_t count>
 llvm::SmallVector<int64_t> listOtherCells(const Field (&fields)[count]) {
   llvm::SmallVector<int64_t> cells;

@@ -68,8 +68,9 @@ struct CompileOptions {
   /// Executor of a mini-batch, or of a share of a mini-batch, on a device other
   /// than the CPU.
   Executor executor = Executor::Auto;
-  /// Number of blocks in a cluster, from 1 to 16. 0 selects 16 if executor
-  /// `auto` chooses clusters of 16 blocks, and 8 otherwise.
+  /// Number of blocks in a cluster, from 1 to 16. 0 selects the size that the
+  /// module specifies, if any. Otherwise, it selects 16 if executor `auto`
+  /// chooses clusters of 16 blocks, and 8 in all other cases.
   int64_t clusterSize = 0;
   /// Precision of the factors of products with parameters, on a device other
   /// than the CPU.

@@ -64,7 +64,8 @@ struct ChipFacts {
   int64_t sharedMemory;    ///< maximum bytes that a block can opt in to
   int64_t multiprocessors; ///< number of multiprocessors of the largest GPU
                            ///< with this chip
-  bool acquireLoads;       ///< has acquire loads, which block barriers require
+  bool acquireLoads;       ///< has acquire loads, which barriers of all blocks
+                           ///< require
   bool asyncCopies;        ///< can copy to shared memory asynchronously
   bool tensorCores;        ///< has tensor cores for tf32 and bf16
   bool clusters;           ///< has clusters of thread blocks

@@ -10,7 +10,7 @@
 
 include "mlir/IR/EnumAttr.td"
 
-// Products are summed in f32. All precisions except f32 run on tensor cores.
+// Sums of f32 products are always f32. Types tf32 and bf16 use tensor cores.
 def Batch_Precision : I32Enum<"Precision",
     "type to which factors of products with parameters are rounded", [
       I32EnumCase<"F32", 0, "f32">,

@@ -20,7 +20,7 @@ _BLOCK = 64
 
 
 def _for_each(rank):
-    """Decorator that maps a function of arrays of this rank over their leading axes."""
+    """Returns a decorator that maps a function of arrays of this rank over their leading axes."""
     def decorate(function):
         @functools.wraps(function)
         def of_arrays(*arrays, **params):

@@ -130,9 +130,9 @@ _place_of("argmax", least, lambda row, best: row > best, jnp.max)
 _place_of("argmin", greatest, lambda row, best: row < best, jnp.min)
 
 
-# Maximum number of positions of a window that are computed one after another. For 2 × 2 windows,
-# the gradient takes a third of the time of _scatter_in_blocks(); for 4 × 4 windows, half of that
-# time.
+# Maximum number of positions of a window that are computed one after another. The gradient of 2 × 2
+# windows then takes a third, and the gradient of 4 × 4 windows half, of its time with
+# _scatter_in_blocks().
 _MOST_PLACES = 32
 
 

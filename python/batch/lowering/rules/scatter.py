@@ -73,7 +73,7 @@ class _Rows:
                 begin = module.clip(begin, indices.dtype.type(0), last)
             self.begins.append(begin)
             self.inside = self.inside & (begin >= 0) & (begin <= last)
-        # A row spans the axes along which every update has the extent of the operand.
+        # A row spans the axes that no index selects, if updates have the operand's extent there.
         self.rows = [axis for axis in range(rank) if axis not in batching and (
             axis in places or sizes[axis] < operand.shape[axis])]
         self.columns = [axis for axis in range(rank)

@@ -59,7 +59,10 @@ def _by_rank(keys, count):
 
 
 def _by_network(keys, count):
-    """Sorts by a bitonic network. Places are the last key, so no elements are equal."""
+    """Sorts by a bitonic network, and returns the places of the first `count` elements.
+
+    Places are the last key, so no elements are equal.
+    """
     n = len(keys[0])
     size = 1 << (n - 1).bit_length()
     place = jnp.arange(size, dtype=jnp.int32)

@@ -198,10 +198,10 @@ def _igammac(a, x):
 
 
 def _gamma_slope(a, x, factor, near_factor):
-    """Returns the derivative, with respect to a, of the parts of the lower function.
+    """Returns the derivative of the lower function with respect to a, with one factor replaced.
 
-    The derivative is multiplied by `factor`, except near a. There, `near_factor` replaces both
-    `factor` and the factor exp(-y^2) of the derivative.
+    `factor` replaces the factor _gamma_factor() of the derivative. If x is near a, `near_factor`
+    replaces the factor exp(-y^2) instead.
     """
     is_wrong = (x < 0) | (a <= 0) | jnp.isnan(a) | jnp.isnan(x)
     is_edge = is_wrong | (x == 0)

@@ -223,7 +223,7 @@ def getitem(out, values, index):
     return values[index]
 
 
-# Reads a scalar, which may be an index. Assertions about its range are ignored.
+# Reads a scalar, which may be an index. Assertions, such as those about its range, are ignored.
 rule("_local_scalar_dense")(lambda out, x: x)
 for _name in "_assert_async", "_assert_scalar", "_assert_tensor_metadata":
     rule(_name)(lambda out, *_, **__: None)

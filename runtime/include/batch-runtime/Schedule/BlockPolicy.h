@@ -22,7 +22,7 @@ namespace batchrt {
 /// A program, and the paths of its instances.
 struct LanePaths {
   std::vector<std::string> blocks; ///< their names
-  std::vector<int64_t> costs;      ///< cost of running each block on all lanes
+  std::vector<int64_t> costs;      ///< relative cost of running each block
   std::vector<std::vector<int32_t>> paths; ///< for each instance: the blocks it
                                            ///< runs
 };

@@ -140,8 +140,8 @@ private:
 };
 
 /// Returns a description of an error in the tasks of one part, or an empty
-/// string if there is none. Errors are depths out of range, and task numbers
-/// that are not 0 ... tasks-1.
+/// string if there is none. Errors are records without cells, depths out of
+/// range, and task numbers that are not 0 ... tasks-1, each once.
 std::string checkTasks(const TaskQueue *queues, int64_t numKernels);
 
 /// Returns a description of an error in the schedule of one part, or an empty

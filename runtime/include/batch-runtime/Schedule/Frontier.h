@@ -7,8 +7,8 @@
 //
 // A schedule under construction: the ready tasks, by type, and the numbers on
 // which policies base their choices. All of them are updated in constant time
-// per task. Except with the depth policy, a batch consists of all ready tasks
-// of one type, because leaving some out never helps.
+// per task and operand. Except with the depth policy, a batch consists of all
+// ready tasks of one type, because leaving some out never helps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,11 +61,12 @@ private:
   /// The data of a task that commit() reads and changes, adjacent in memory.
   struct Node {
     int32_t type;
-    int32_t pending; ///< operands that have not run
+    int32_t pending; ///< number of operands that have not run
     /// Number of operands through which the task waits for tasks of its own
     /// type.
     int32_t sameType;
-    int32_t unready; ///< operands that are not ready; only with Urgencies
+    int32_t unready; ///< number of operands that are not ready; only used with
+                     ///< Urgencies
   };
   struct UrgencyNode {
     double urgency; ///< urgency of this task itself
@@ -151,8 +152,9 @@ public:
   /// Swaps order() with another vector.
   void swapOrder(std::vector<int32_t> &other) { tasks.swap(other); }
 
-  /// With Ratios: returns the number of tasks of a type that wait for no task
-  /// of that type. The ratio of Eq. 1 is ready() divided by this number.
+  /// With Ratios: returns the number of remaining tasks of a type that wait for
+  /// no task of that type. The ratio of Eq. 1 is ready() divided by this
+  /// number.
   int32_t independent(int32_t type) const { return independentCounts[type]; }
 
   /// With Depths: returns the sum of depths of the tasks of a type that have

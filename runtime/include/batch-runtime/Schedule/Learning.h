@@ -58,8 +58,9 @@ Learned learn(const std::vector<TaskGraph> &graphs,
               const std::vector<std::string> &types, Encoding encoding,
               const LearningOptions &options = {});
 /// Learns with the encodings urgency, sort, base, max and share, in this order,
-/// and returns the first result that no later one improves on. If there is
-/// nothing to decide, the encoding is base, which needs the least space.
+/// and returns the first result that no later one improves on significantly. If
+/// there is nothing to decide, the encoding is base, which needs the least
+/// space.
 Learned learn(const std::vector<TaskGraph> &graphs,
               const std::vector<std::string> &types,
               const LearningOptions &options = {});

@@ -66,9 +66,9 @@ struct Schedule {
   std::string verify(const TaskGraph &graph) const;
 };
 
-/// Returns a lower bound on the number of batches. For each type, finds the
-/// path with the most tasks of that type, and adds up these numbers (ED-Batch,
-/// A.3). Paths may lead through tasks of other types.
+/// Returns a lower bound on the number of batches: the sum, over all types, of
+/// the maximum number of tasks of the type on one path (ED-Batch, A.3). Paths
+/// may lead through tasks of other types.
 int64_t lowerBound(const TaskGraph &graph);
 
 } // namespace batchrt

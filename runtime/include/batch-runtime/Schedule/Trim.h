@@ -32,9 +32,9 @@ private:
                                   ///< have not run
   std::vector<int32_t> readers;   ///< for each task: number of its readers that
                                   ///< have not run
-  /// `order` contains the tasks sorted by type, and within a type from last to
-  /// first. For each type, the tasks in [ran, end of the type) have run, and
-  /// those in [next, ran) can run next.
+  /// `order` contains the tasks sorted by type. The sweep fills the range of
+  /// each type from its end. The tasks in [ran, end of the type) have run, and
+  /// the tasks in [next, ran) can run next.
   std::vector<int32_t> order, ran, next;
   std::vector<Batch> kept;
 };

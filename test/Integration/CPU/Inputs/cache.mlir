@@ -1,5 +1,5 @@
-// Caches that a loop fills, one row per step: each step inserts its row and
-// reads the rows so far.
+// Caches that a loop fills, one row per round. Each round inserts a row into each
+// cache and reads all rows of both caches.
 
 !row = tensor<32xf32>
 !cache = tensor<64x32xf32>

@@ -37,7 +37,7 @@ func.func private @product(%a: tensor<5x7xf64>, %b: tensor<7x9xf64>) -> tensor<5
   return %c : tensor<5x9xf64>
 }
 
-// Returns p xor (p with halves swapped) for p = n * 0x9e3779b97f4a7c15, also scaled to [0, 1).
+// Returns m = p ^ (p with halves swapped) for p = n * 0x9e3779b97f4a7c15, and m scaled to [0, 1).
 func.func private @mix(%n: !longs) -> (!longs, tensor<11xf64>) {
   %g = arith.constant dense<0x9e3779b97f4a7c15> : !longs
   %c32 = arith.constant dense<32> : !longs

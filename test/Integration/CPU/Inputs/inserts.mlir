@@ -47,7 +47,7 @@ func.func @main(
   %p = tensor.extract_slice %row[6] [5] [1] : !row to tensor<5xf32>
   %partial = tensor.insert_slice %p into %x[%b, 2] [1, 5] [1, 1] : tensor<5xf32> into !x
 
-  // Inserts of elements, and inserts into tensors that belong to no instance.
+  // Inserts of elements, and inserts into a constant, a parameter and vectors.
   %e = tensor.extract %row[%a] : !row
   %element = tensor.insert %e into %x[%a, %b] : !x
   %halves = arith.constant dense<0.5> : !x

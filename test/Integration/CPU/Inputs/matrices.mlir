@@ -1,7 +1,7 @@
 // A tree model whose nodes have a matrix and vectors. No operand of a kernel reads values of both
 // nodes and inputs. Tables have rows of one and of two dimensions. A parent reads pieces of its
 // children's values: rows, columns, and columns that begin within a vector. A leaf has two vectors
-// in one table, because the second vector of a node is the first vector of its child.
+// in one table, because the second vector of a node is the first vector of its left child.
 
 !tree = !rec.adt<@Tree>
 !states = !rec.adt<@States>

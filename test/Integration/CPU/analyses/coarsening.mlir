@@ -4,8 +4,8 @@
 // RUN: batch-run %t.mlir --params=random:1 --inputs=random:1,7 --check-unbatched --counters | FileCheck %s
 // RUN: batch-run %t.1.mlir --params=random:1 --inputs=random:1,7 --check-unbatched --counters | FileCheck %s --check-prefix=SINGLE
 
-// All tensor code between two points of control flow is one task. The six steps of an instance take
-// six tasks, and the head takes one task. Without coarsening, each operation is a task.
+// All tensor code between two points of control flow is one task. An instance has a task for each
+// of the six rounds, and one for the last product. Without coarsening, each operation is a task.
 // CHECK:  tasks          49
 // CHECK:  batches        7
 // SINGLE: tasks          175

@@ -4,8 +4,8 @@
 // RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json | FileCheck %s --check-prefix=RAN
 
 // If a duplicated function passes its parameters to another function, that function is
-// duplicated, too. This holds for any number of calls. Each product of the innermost
-// function then reads one parameter.
+// duplicated, too. This holds for chains of calls of any length. Each product of the
+// innermost function then reads one parameter.
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 !list = !rec.adt<@List>

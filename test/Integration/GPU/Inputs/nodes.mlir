@@ -77,7 +77,7 @@ module attributes {batch.sizes = {D = 200 : index}} {
     %h0 = math.tanh %x : !vec
     %h, %n, %o = func.call @walk(%g, %h0, %three, %W)
         : (!graph, !vec, index, !mat) -> (!vec, index, !out)
-    // A second call, whose argument is the result of the first call.
+    // A second call, whose arguments include results of the first call.
     %h2, %n2, %o2 = func.call @walk(%other, %h, %n, %W)
         : (!graph, !vec, index, !mat) -> (!vec, index, !out)
     %y = arith.addf %h2, %h : !vec

@@ -1,4 +1,4 @@
-// A recursion over rows. Some rows do not fill a line of memory, and one row fills several lines.
+// A recursion over rows with padded lines. A row of x has one line, and a row of m has three.
 //
 //   walk(n, x, m) = n < 2 ? (W x, m) : a combination of walk(n - 1, ...) and
 //   walk(n - 2, ...)
