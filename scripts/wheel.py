@@ -10,7 +10,6 @@ import glob
 import importlib.metadata
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile

@@ -22,7 +22,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: stores records
+import batchtest  # noqa: E402, stores records
 import lazy_programs  # noqa: E402
 
 

@@ -23,7 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 INTEGRATION = os.path.join(ROOT, "test", "Integration")
 sys.path.insert(0, INTEGRATION)
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: calls tools, stores records
+import batchtest  # noqa: E402, calls tools, stores records
 
 # For each model: options of the compiler, and its runs as (name, number of instances, number of
 # repetitions).

@@ -20,7 +20,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: stores records
+import batchtest  # noqa: E402, stores records
 
 BUDGET_MS = {1000: 200, 10000: 2500}
 

@@ -10,7 +10,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 import contextlib  # noqa: E402
 
-import jax  # noqa: E402: counts the cores when imported
+import jax  # noqa: E402, counts the cores when imported
 import numpy  # noqa: E402
 
 from jax_models import NETS  # noqa: E402

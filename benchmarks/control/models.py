@@ -10,6 +10,7 @@ positive, and 70 % of the decisions of gates.
 import numpy
 
 import residual
+import residual_models
 
 
 class Model:
@@ -160,7 +161,7 @@ class Residual(Model):
         self.decisions = ("ran" if name == "skipnet38" else "keep", "cls")
 
     def sizes(self, small):
-        return {"pixels": 8 if small else residual.SIZE, "small": small}
+        return {"pixels": 8 if small else residual_models.SIZE, "small": small}
 
     def options(self, s):
         return []

@@ -5,7 +5,7 @@ decisions of one run are fixed."""
 import numpy
 
 import residual_models
-from residual_models import BLOCKS, SIZE
+from residual_models import BLOCKS
 
 
 class Net:

@@ -61,7 +61,7 @@ sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: on the path that workers adds
+import batchtest  # noqa: E402, on the path that workers adds
 import turns  # noqa: E402
 
 STRATEGIES = ["linearize", "lockstep", "lazy", "none", "replicate"]
@@ -438,7 +438,7 @@ def larger(before, after):
 try:
     import numpy  # noqa: E402
     import checked  # noqa: E402
-    import models  # noqa: E402: in this folder
+    import models  # noqa: E402, in this folder
     import tensors  # noqa: E402
     import traces  # noqa: E402
 except ImportError as problem:

@@ -43,7 +43,7 @@ HERE = os.path.join(ROOT, "benchmarks", "decode")
 sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: on the path that workers adds
+import batchtest  # noqa: E402, on the path that workers adds
 import turns  # noqa: E402
 
 SPELLINGS = ["tuple", "stacked", "scan"]

@@ -11,7 +11,7 @@ import sys
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[1])])
 os.environ["JAX_PLATFORMS"] = "cpu"
 
-import jax  # noqa: E402: counts the cores when imported
+import jax  # noqa: E402, counts the cores when imported
 
 import peer  # noqa: E402
 

@@ -65,39 +65,39 @@ module {""")
     return %p : !rows
   }}""")
     else:
-        p(f"""
-  func.func private @project(%x: !rows, %W: !weight, %b: !hbias) -> !heads {{
+        p("""
+  func.func private @project(%x: !rows, %W: !weight, %b: !hbias) -> !heads {
     %zero = arith.constant dense<0.0> : !heads
-    %p = linalg.generic {{indexing_maps = [#x3, #w3, #si],
-        iterator_types = ["parallel", "parallel", "parallel", "reduction"]}}
-        ins(%x, %W : !rows, !weight) outs(%zero : !heads) {{
+    %p = linalg.generic {indexing_maps = [#x3, #w3, #si],
+        iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%x, %W : !rows, !weight) outs(%zero : !heads) {
     ^bb0(%u: f32, %v: f32, %o: f32):
       %m = arith.mulf %u, %v : f32
       %s = arith.addf %o, %m : f32
       linalg.yield %s : f32
-    }} -> !heads
+    } -> !heads
     %e = tensor.empty() : !heads
-    %q = linalg.generic {{indexing_maps = [#h3, #hb, #h3],
-        iterator_types = ["parallel", "parallel", "parallel"]}}
-        ins(%p, %b : !heads, !hbias) outs(%e : !heads) {{
+    %q = linalg.generic {indexing_maps = [#h3, #hb, #h3],
+        iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%p, %b : !heads, !hbias) outs(%e : !heads) {
     ^bb0(%u: f32, %v: f32, %o: f32):
       %s = arith.addf %u, %v : f32
       linalg.yield %s : f32
-    }} -> !heads
+    } -> !heads
     return %q : !heads
-  }}
-  func.func private @merge(%c: !heads, %W: !last) -> !rows {{
+  }
+  func.func private @merge(%c: !heads, %W: !last) -> !rows {
     %zero = arith.constant dense<0.0> : !rows
-    %p = linalg.generic {{indexing_maps = [#lc, #lw, #lo],
-        iterator_types = ["parallel", "parallel", "reduction", "reduction"]}}
-        ins(%c, %W : !heads, !last) outs(%zero : !rows) {{
+    %p = linalg.generic {indexing_maps = [#lc, #lw, #lo],
+        iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%c, %W : !heads, !last) outs(%zero : !rows) {
     ^bb0(%u: f32, %v: f32, %o: f32):
       %m = arith.mulf %u, %v : f32
       %s = arith.addf %o, %m : f32
       linalg.yield %s : f32
-    }} -> !rows
+    } -> !rows
     return %p : !rows
-  }}""")
+  }""")
     p(f"""
   func.func private @attend(%q: !heads, %k: !heads, %v: !heads) -> !heads {{
     %zeros = arith.constant dense<0.0> : !scores

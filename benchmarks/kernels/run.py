@@ -26,8 +26,8 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: calls tools, stores records
-import kernels  # noqa: E402: in this folder
+import batchtest  # noqa: E402, calls tools, stores records
+import kernels  # noqa: E402, in this folder
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Duration of one measurement of a peer, in seconds.

@@ -49,7 +49,7 @@ HERE = os.path.join(ROOT, "benchmarks", "lazy")
 sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: on the path that workers adds
+import batchtest  # noqa: E402, on the path that workers adds
 import turns  # noqa: E402
 
 # Options of --autobatch and of batch-run that switch off the analyses, for the form "no
@@ -343,7 +343,7 @@ def main():
 
 
 try:
-    import models  # noqa: E402: in this folder
+    import models  # noqa: E402, in this folder
     import tensors  # noqa: E402
 except ImportError as problem:
     print("skipped: %s; nothing was run" % problem)

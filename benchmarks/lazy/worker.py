@@ -9,6 +9,6 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import workers  # noqa: E402
-import checked  # noqa: E402: imports from the path that workers adds
+import checked  # noqa: E402, imports from the path that workers adds
 
 workers.serve(checked.Worker)

@@ -49,7 +49,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: on the path that workers adds
+import batchtest  # noqa: E402, on the path that workers adds
 
 TOLERANCE = 1e-4
 

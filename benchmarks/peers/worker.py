@@ -17,7 +17,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import workers  # noqa: E402
-import batchtest  # noqa: E402: from there, too
+import batchtest  # noqa: E402, from there, too
 
 
 class Plan:

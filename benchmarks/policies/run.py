@@ -20,7 +20,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: date and machine of records
+import batchtest  # noqa: E402, date and machine of records
 
 POLICIES = ("depth", "depth, no phases", "agenda", "depth, no phases, trimmed",
             "ratio", "greedy", "fsm", "fsm base", "fsm max", "fsm sort",

@@ -20,7 +20,6 @@ other: above 1 is a loss.
 """
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -32,7 +31,7 @@ HERE = os.path.join(ROOT, "benchmarks", "python")
 sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: on the path that workers adds
+import batchtest  # noqa: E402, on the path that workers adds
 import turns  # noqa: E402
 
 IMPORTS = ("import batch", "import jax, batch")

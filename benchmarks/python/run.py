@@ -37,7 +37,7 @@ sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: on the path that workers adds
+import batchtest  # noqa: E402, on the path that workers adds
 import turns  # noqa: E402
 
 PROGRAMS = ["mandelbrot", "newton", "collatz", "ode", "rejection", "converge16", "converge64",

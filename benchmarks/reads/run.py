@@ -30,7 +30,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: calls tools, stores records
+import batchtest  # noqa: E402, calls tools, stores records
 
 GATHER = """
 func.func @main(%ids: tensor<64xi64> {batch.name = "ids"},

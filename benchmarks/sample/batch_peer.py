@@ -6,9 +6,8 @@ import jax
 import numpy
 
 jax.config.update("jax_enable_x64", True)
-import batch  # noqa: E402
+from batch.sampling import sample  # noqa: E402
 from batch.sampling.models import Model  # noqa: E402
-from batch.sampling.sample import Sampler  # noqa: E402
 
 inference = contextlib.nullcontext
 
@@ -23,7 +22,7 @@ def describe():
 
 class Sampler:
     def __init__(self, model, chains, warmup, draws, target):
-        self.sampler = Sampler(
+        self.sampler = sample.Sampler(
             Model(model, (), {}, None, chains, jax.random.key(11)),
             target_accept=target, threads=1)
         self.warmup, self.draws = warmup, draws

@@ -15,7 +15,7 @@ draws, and the values of the model's sites. Compilation happens in the first run
 Effective samples are ArviZ's bulk effective samples, of the parameter that has the fewest.
 
 Means and deviations must differ from those of NumPyro by at most 4.5 times the combined Monte-Carlo
-error, else the exit code is 1. If R-hat exceeds 1.01, the line has a star: the posterior is hard,
+error, and no sampler may fail, else the exit code is 1. If R-hat exceeds 1.01, the line has a star: the posterior is hard,
 for us or for the peer. Ratios compare us with the better of the peers: below 1 is a loss.
 """
 
@@ -41,6 +41,7 @@ with warnings.catch_warnings():
 
 MODELS = ["schools", "logistic", "poisson", "hierarchical", "autoregressive", "mixture",
           "gaussian_process", "student", "correlation", "state_space"]
+PEERS = ["batch", "numpyro", "blackjax"]
 
 
 def estimates(values):
@@ -93,18 +94,23 @@ def main():
     parser.add_argument("--draws", type=int, default=500)
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--target", type=float, default=0.8)
-    parser.add_argument("--peers", default="batch,numpyro,blackjax")
+    parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--output", default=os.path.join(
         ROOT, "benchmarks", "results", "sample.json"))
     parser.add_argument("--add", action="store_true")
     options = parser.parse_args()
+    for given, known in ((options.models, MODELS), (options.peers, PEERS)):
+        unknown = set(given.split(",")) - set(known)
+        if unknown:
+            sys.exit("unknown name: %s; expected one of %s" % (
+                ", ".join(sorted(unknown)), ", ".join(known)))
     record = {**batchtest.where_and_when("sample"), "warmup": options.warmup,
               "draws": options.draws, "runs": options.runs, "target": options.target,
               "results": []}
     if options.add and os.path.exists(options.output):
         with open(options.output) as file:
             record["results"] = json.load(file)["results"]
-    differs = False
+    failed = False
     print("%-17s %6s  %-9s %8s %9s %9s %7s %9s %6s %7s" % (
         "model", "chains", "sampler", "seconds", "ESS", "ESS/s", "steps", "diverging",
         "first", "ratio"))
@@ -120,7 +126,8 @@ def main():
                         continue
                     found[name] = measure(peer, options, model, chains)
                 except batchtest.ToolError as error:
-                    print("%s, %s: %s" % (model, name, error), file=sys.stderr)
+                    failed = True
+                    print("FAILED: %s, %s: %s" % (model, name, error), file=sys.stderr)
                     continue
                 finally:
                     peer.close()
@@ -139,7 +146,7 @@ def main():
             off = distance(found["batch"]["parameters"], found["numpyro"]["parameters"]) \
                 if "batch" in found and "numpyro" in found else None
             if off is not None and not off <= 4.5:
-                differs = True
+                failed = True
                 print("FAILED: %s, %d chains: a mean or deviation is %.1f errors off" %
                       (model, chains, off))
             record["results"] = [r for r in record["results"]
@@ -149,7 +156,7 @@ def main():
             record["results"].append({"model": model, "chains": chains, "ratio": ratio,
                                       "off": off, "samplers": found})
             batchtest.store_record(options.output, record)
-    sys.exit(differs)
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: trees and graphs, as in tests
+import batchtest  # noqa: E402, trees and graphs, as in tests
 
 # Six numbers for each model and hidden size h. The first three are the FLOPs of the products of a
 # leaf, of an inner node and of each child. The others are the numbers of floats in the parameters

@@ -454,7 +454,7 @@ def check_steps():
         json.dumps({"x": [0.5] * 16, "y": [start] * 16}) for start in
         (1.5, 0.5, 1e9, 1e8)])
     for inputs, where in ((first, "a loop at endless.mlir:%d:" % loop),
-                          (second, "function 'again")):
+                          (second, "function 'again' at endless.mlir:%d:" % function)):
         for options in (["--threads=1"], ["--threads=2", "--nodes-per-worker=1"],
                         ["--threads=3", "--nodes-per-worker=1"], ["--unbatched"]):
             done = subprocess.run(

@@ -7,7 +7,6 @@ names the instance and the place. With --partial-results, the other instances ha
 results, in each mini-batch, on each worker and in unbatched code.
 """
 
-import os
 import subprocess
 
 import batchtest

@@ -130,14 +130,14 @@ for model in WITH_PRODUCTS:
         if not program:
             continue
 
-        def run(batch, output, *options):
+        def run_model(batch, output, *options):
             return batchtest.run_model(
                 program, inputs, "--blocks=8",
                 "--outputs=" + path(output), *options, batch=batch, check=False)
 
-        found = checks.run(name, lambda: run(3, "all.safetensors",
+        found = checks.run(name, lambda: run_model(3, "all.safetensors",
                                              "--check-unbatched=1"))
-        checks.run(name + ", one by one", lambda: run(1, "one.safetensors"))
+        checks.run(name + ", one by one", lambda: run_model(1, "one.safetensors"))
         if not found:
             continue
         error, levels = found["max_relative_error"], found["batches"]

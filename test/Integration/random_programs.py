@@ -17,7 +17,6 @@ determines everything: --first=K --programs=1 runs only program K, and --keep ke
 """
 
 import argparse
-import json
 import os
 import random
 import shutil
