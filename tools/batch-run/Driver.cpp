@@ -219,7 +219,6 @@ void Driver::count() {
   sum.launches += now.launches;
   sum.barriers += now.barriers;
   sum.copies += now.copies;
-  sum.gatherBytes += now.gatherBytes;
   sum.copiedBytes += now.copiedBytes;
   sum.slots += now.slots;
   sum.unknownStates += now.unknownStates;

@@ -115,7 +115,6 @@ void batchrun::printText(const Options &options, const Report &report,
     line("barriers", counters.barriers);
     line("copies", counters.copies);
     line("slots", counters.slots);
-    line("gather_bytes", counters.gatherBytes);
     line("copied_bytes", counters.copiedBytes);
     line("gathered_rows", report.gatheredRows);
     line("gathered_runs", report.gatheredRuns);
@@ -179,7 +178,6 @@ void batchrun::printJson(const Options &options, const Report &report,
                  {"barriers", counters.barriers},
                  {"copies", counters.copies},
                  {"slots", counters.slots},
-                 {"gather_bytes", counters.gatherBytes},
                  {"copied_bytes", counters.copiedBytes},
                  {"gathered_rows", report.gatheredRows},
                  {"gathered_runs", report.gatheredRuns},

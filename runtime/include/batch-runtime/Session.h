@@ -181,10 +181,8 @@ struct RunCounters {
   int64_t shared = 0;   ///< number of these steps that several workers ran
   int64_t launches = 0; ///< launches of steps, or of a device's kernel
   int64_t barriers = 0;
-  int64_t copies = 0;      ///< copies to and from a device
-  int64_t gatherBytes = 0; ///< bytes copied by separate gathers; currently
-                           ///< always 0
-  int64_t slots = 0;       ///< rows of result tables
+  int64_t copies = 0; ///< copies to and from a device
+  int64_t slots = 0;  ///< rows of result tables
   /// Bytes copied by tasks that insert into a copy of their operand; in
   /// lockstep, masked blocks are not included.
   int64_t copiedBytes = 0;
