@@ -6,9 +6,9 @@
 
 Runs batch-policies, which scripts/check builds (as does cmake -S runtime), on task graphs of the
 workloads of ED-Batch. The graphs come from lattices, trees and sentence lengths of a folder
-(default: ../shared/data if present), or from a seed. State machines learn from one mini-batch of 32
-instances. The script measures 256 other instances, in mini-batches of 32 and 256, prints tables
-and stores JSON. --docs also writes the tables to benchmarks/policies/README.md.
+(default: ../shared/data if present), or from a seed. State machines learn from 32 instances, in
+mini-batches of 32, 16 and 8. The script measures 256 other instances, in mini-batches of 32 and
+256, prints tables and stores JSON. --docs also writes the tables to benchmarks/policies/README.md.
 """
 
 import argparse

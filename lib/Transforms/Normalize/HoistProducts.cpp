@@ -266,12 +266,8 @@ class HoistProductsPass
   void runOnOperation() override {
     // Inner loops come first, because a product may move out of several loops.
     SmallVector<LoopLikeOpInterface> loops;
-    getOperation().walk([&](LoopLikeOpInterface loop) {
-      // A linalg op, which loops over the elements of tensors, is itself tensor
-      // code.
-      if (!isa<linalg::LinalgOp>(loop.getOperation()))
-        loops.push_back(loop);
-    });
+    getOperation().walk(
+        [&](LoopLikeOpInterface loop) { loops.push_back(loop); });
     bool changed = false;
     for (LoopLikeOpInterface loop : loops)
       changed |= ProductHoister(loop).run();
