@@ -11,8 +11,8 @@
 //       -> tensor<512x25xf64>
 //
 // The declared types determine the sizes: D, the number of dimensions, and N,
-// the number of returned positions. Arguments of @log_density other than the
-// position follow the arguments of the functions that call it.
+// the number of returned positions. @log_density may have more arguments. Each
+// function that calls it has them too, after its own arguments.
 //
 // Random numbers are addressed by the key (seed, chain) and the counter
 // (trajectory, slot), with these slots:

@@ -787,10 +787,10 @@ TEST(Control, AllBlocksSayThatTheyEnded) {
   control.checkEnded(makeProgress(2, 5));
   control.checkEnded(makeProgress(2, anyLow));
   EXPECT_MESSAGE(
-      "block 0 has ended and is at step 2.5, expected the end of step 2.6",
+      "block 0 has ended and is at step 2.5; expected the end of step 2.6",
       control.checkEnded(makeProgress(2, 6)));
   EXPECT_MESSAGE(
-      "at step 2.5, expected the end of step 3; this is a compiler bug",
+      "at step 2.5; expected the end of step 3; this is a compiler bug",
       control.checkEnded(makeProgress(3, anyLow)));
   control.ofBlock(1).ended = 0;
   EXPECT_MESSAGE("block 1 has not ended and is at step 2.5",

@@ -240,9 +240,9 @@ TEST(JsonInputs, SharedErrors) {
     "cellColumns": 1, "arguments": [{"name": "x", "type": {"adt": "A"}}]})");
   EXPECT_INPUT_ERROR(
       two, R"({"nodes": [["a", ["b"]], ["a", {"ref": 0}]], "root": 1})",
-      "{\"ref\": 0} is of ADT A, expected ADT B");
+      "{\"ref\": 0} is of ADT A; expected ADT B");
   EXPECT_INPUT_ERROR(two, R"({"nodes": [["b"]], "root": 0})",
-                     "the root {\"ref\": 0} is of ADT B, expected ADT A");
+                     "the root {\"ref\": 0} is of ADT B; expected ADT A");
 }
 
 TEST(JsonInputs, AllTypes) {
@@ -421,18 +421,18 @@ TEST(TensorInputs, Errors) {
     EXPECT_EQ(reader.error(text), message);
   };
   expect("[2,4]", "f32", "[[1,2,3,4],[1,2,3]]",
-         "1:18: argument 'x'[1] has 3 elements, expected 4 "
+         "1:18: argument 'x'[1] has 3 elements; expected 4 "
          "(tensor<2x4xf32>)");
   expect("[2,2]", "f32", "\n{\"x\": [[1,2,3],[1,2]]}",
-         "2:14: argument 'x'[0] has 3 elements, expected 2 "
+         "2:14: argument 'x'[0] has 3 elements; expected 2 "
          "(tensor<2x2xf32>)");
   expect("[1,2]", "f32", "[[1,2],[3,4],[5,6]]",
-         "1:19: argument 'x' has 3 arrays, expected 1 (tensor<1x2xf32>)");
+         "1:19: argument 'x' has 3 arrays; expected 1 (tensor<1x2xf32>)");
   expect("[2,2,2]", "f32", "[[[1,2],[3,4]],[[5,6]]]",
-         "1:22: argument 'x'[1] has 1 array, expected 2 "
+         "1:22: argument 'x'[1] has 1 array; expected 2 "
          "(tensor<2x2x2xf32>)");
   expect("[3]", "f32", "[]",
-         "1:2: argument 'x' has 0 elements, expected 3 (tensor<3xf32>)");
+         "1:2: argument 'x' has 0 elements; expected 3 (tensor<3xf32>)");
   expect("[2,2]", "f32", "[[1,2],3]",
          "1:8: argument 'x'[1]: expected an array of 2 elements, found a "
          "number (tensor<2x2xf32>)");
@@ -520,10 +520,10 @@ TEST(TensorInputs, FieldsAndLists) {
   ASSERT_EQ(tensors.count(2), 2);
   EXPECT_EQ(loadDouble(DType::F32, tensors.base(2) + 64, 0), 9.5);
   EXPECT_EQ(reader.error(R"({"t": ["leaf", 1, [2], []], "s": []})"),
-            "1:21: field 'v' of 'leaf' has 1 element, expected 2 "
+            "1:21: field 'v' of 'leaf' has 1 element; expected 2 "
             "(tensor<2xf32>)");
   EXPECT_EQ(reader.error(R"({"t": ["leaf", 1, [2, 3], [[], [[4, 5], [6]]]]})"),
-            "1:43: field 'vs' of 'leaf'[1][1] has 1 element, expected 2 "
+            "1:43: field 'vs' of 'leaf'[1][1] has 1 element; expected 2 "
             "(tensor<2xf32>)");
   EXPECT_EQ(reader.error(R"({"s": [1, 2, [3]]})"),
             "1:14: argument 's'[2]: expected a number or {\"tensor\": "

@@ -50,7 +50,7 @@ TEST(Session, Expected) {
           "': invalid entry name 'h'; expected INSTANCE.OUTPUT, "
           "such as '0.h'");
   EXPECT_NE(compare({{"0.h", DType::F32, {2, 20}, h.data.data()}})
-                .find("has shape [3,20], expected [2,20]"),
+                .find("has shape [3,20]; expected [2,20]"),
             std::string::npos);
   EXPECT_NE(compare({{"0.q", DType::F32, {1}, h.data.data()}})
                 .find("unknown output 'q'; expected one of h"),
@@ -61,7 +61,7 @@ TEST(Session, Expected) {
                 .find("output 'h' of instance 0, row 1, element 0: "),
             std::string::npos);
   EXPECT_NE(compare({{"0.count", DType::I64, {}, count.data.data() + 8}})
-                .find("3, expected 1"),
+                .find("3; expected 1"),
             std::string::npos);
 }
 

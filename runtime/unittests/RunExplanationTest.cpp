@@ -140,7 +140,7 @@ TEST(RunExplanation, ControlFlow) {
   counters.waits = 3;
   EXPECT_TRUE(contains(
       RunExplanation(waits, 3, 1, {step(0, 2, 3)}, counters).text(),
-      "2 tasks in 1 batch at 1 flush; instances waited 3 times in total\n"));
+      "2 tasks in 1 batch over 1 flush; instances waited 3 times in total\n"));
 }
 
 TEST(RunExplanation, Hints) {

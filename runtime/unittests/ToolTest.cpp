@@ -140,7 +140,7 @@ TEST_F(Tool, Expected) {
            "1 entries, all within tolerance");
   fails(model + given + " --expect=" + bad,
         "results differ from the expected ones: output 'count' of instance 0, "
-        "element 0: 3, expected 4");
+        "element 0: 3; expected 4");
 }
 
 TEST_F(Tool, Errors) {

@@ -350,9 +350,9 @@ session = loop.session()
 for what, text, arguments in [
         ("a type", "argument 'x' has elements of type i32, but the model expects f32",
          [values(I32, [N, 2, WIDTH], [0] * (2 * N * WIDTH)), values(F32, [N], limits)]),
-        ("a shape", "argument 'x' has shape [11,5,2], expected [11,2,5]",
+        ("a shape", "argument 'x' has shape [11,5,2]; expected [11,2,5]",
          [values(F32, [N, WIDTH, 2], rows), values(F32, [N], limits)]),
-        ("a number of instances", "argument 'limit' has shape [10], expected [11]",
+        ("a number of instances", "argument 'limit' has shape [10]; expected [11]",
          [values(F32, [N, 2, WIDTH], rows), values(F32, [N - 1], limits[1:])]),
         ("an element type", "unknown element type 99",
          [values(F32, [N, 2, WIDTH], rows), values(F32, [N], limits)])]:
@@ -451,7 +451,7 @@ for what, text, argument in [
          values(I32, [2], [3, 4], [[1, 1, 2]])),
         ("falling offsets", "offsets[0][2] is 1, less than the previous offset 2",
          values(I32, [1], [3], [[0, 2, 1]])),
-        ("more offsets than elements", "has shape [2], expected [3]",
+        ("more offsets than elements", "has shape [2]; expected [3]",
          values(I32, [2], [3, 4], [[0, 2, 3]])),
         ("null offsets", "argument 'tokens': offsets[0] is null", nowhere),
         ("floats for indices", "but the model expects an integer type",
@@ -512,7 +512,7 @@ nested = checks.run("compile nested arguments", lambda: Program(
 numbers_of = {name: i for i, (name, _, _) in enumerate(nested.model.variants())}
 none = values(I64, [0], [], [[0, 0], [0]])
 for what, text, root, words, lists in [
-        ("a node of another type", "node 0 is of ADT Word, expected ADT Pair", 0, [], none),
+        ("a node of another type", "node 0 is of ADT Word; expected ADT Pair", 0, [], none),
         ("no offsets", "argument 'l' contains lists of lists, so it requires offsets", 3, [],
          values(I64, [1, 2], [3, 4])),
         ("two words", "node 2 has 2 children of Word, but the model declares arity 1", 3, [0, 1],

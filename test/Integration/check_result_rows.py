@@ -67,7 +67,7 @@ for strategy in ("linearize", "lockstep", "mask", "lazy", "replicate"):
         done = subprocess.run([batchtest.tool("batch-run"), program,
                                "--inputs=" + lines("wrong", [2, wrong])],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
-        text = "instance 1: result 'n' is %d, but 'out' may have 0 to 5 rows" % wrong
+        text = "instance 1: result 'n' specifies %d rows for 'out'; expected 0 to 5" % wrong
         checks.expect("%s: a count of %d" % (strategy, wrong), done.returncode == 1 and
                       re.search(re.escape(text), done.stderr.decode()),
                       done.stderr.decode())

@@ -7,8 +7,8 @@
 //
 // A kernel may insert a slice into an operand. It writes into the operand's row
 // if the program itself has created that row and nothing reads it afterwards.
-// If a loop carries a value only for inserts, the initial value is copied to a
-// new row before the loop.
+// It also writes in place if a loop carries the row from one insert to the
+// next. The initial value is then copied to a new row before the loop.
 //
 //===----------------------------------------------------------------------===//
 

@@ -120,9 +120,10 @@ struct ChooseExecutorPass
       (*llvm::max_element(programs, isBelow))
               .emitError("this program must have a higher level than the ")
           << stringifyLevel(*below)
-          << "-level program of this module; expected executor=device or "
-             "executor=auto, got '"
-          << stringifyLevel(*given) << "'";
+          << "-level program of this module; expected "
+          << (*below == Level::Block ? "executor=cluster, " : "")
+          << "executor=device or executor=auto, got '" << stringifyLevel(*given)
+          << "'";
       return signalPassFailure();
     } else if (!given && failed(choose(group, clusterBlocks, why))) {
       return signalPassFailure();

@@ -106,8 +106,8 @@ LogicalResult KernelOp::verifyRegions() {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !llvm::is_contained(tensor.getShape(), 0))
       return success();
-    return mlir::emitError(loc)
-           << "kernels do not support tensors without elements, got " << type;
+    return mlir::emitError(loc) << "kernels do not support type " << type
+                                << ", because it has no elements";
   };
   for (BlockArgument argument : getBody().getArguments())
     if (failed(checkExtents(argument.getLoc(), argument.getType())))

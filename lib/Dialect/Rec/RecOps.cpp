@@ -482,7 +482,7 @@ static LogicalResult verifyBodyArguments(Operation *op, Region &body,
   }
   if (TypeRange(expected) != TypeRange(body.getArgumentTypes()))
     return op->emitOpError("body has argument types (")
-           << body.getArgumentTypes() << "), expected (" << expected << ")";
+           << body.getArgumentTypes() << "); expected (" << expected << ")";
   return success();
 }
 

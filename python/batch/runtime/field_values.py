@@ -74,8 +74,8 @@ class NodeReader:
     Nodes are tuples of a variant's name and its fields.
     """
 
-    # Given the name of a data type and a class, returns how to read objects of the class. None:
-    # only tuples are read. transforms.forest.ViewReader defines the function.
+    # Function of the name of a data type and a class. It returns how to read objects of the class
+    # (transforms.forest.ViewReader.reader). None: only tuples are read.
     reader = None
 
     def __init__(self, variants):

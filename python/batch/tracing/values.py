@@ -162,7 +162,7 @@ def is_value(value):
 
 
 def kind_of(value):
-    """Returns the declared type of a value of a data type or of a list; None for an array."""
+    """Returns the declared type of a Value or a ListValue. Returns None for an array."""
     return Data(value._data) if isinstance(value, Value) else \
         value._kind if isinstance(value, ListValue) else None
 

@@ -122,7 +122,7 @@ def objects(rng):
 
 
 def numbers(rng, value):
-    """Returns a number, or a similar object, without a description."""
+    """Returns a number or a similar object. Unlike the other functions, returns no description."""
     return rng.choice([
         0, -1, 1, 2, 7, -2 ** 31, 2 ** 31 - 1, 2 ** 31, 2 ** 63 - 1, -2 ** 63, 2 ** 64,
         10 ** 30, 0.5, -0.0, 1e300, float("nan"), float("inf"), float("-inf"), True,

@@ -209,9 +209,9 @@ typedef struct BatchLanes {
                           ///< two
   int64_t unknownStates;  ///< steps in states that the table lacks
   void *trace;            ///< on the host if lanes are traced, else null
-  const int64_t *ready;   ///< for streams on the host: number of instances that
-                          ///< wait for a lane, atomic; null: `nextInstance`
-                          ///< counts them
+  const int64_t *ready; ///< for streams on the host: atomic number of instances
+                        ///< that wait for a lane; null: there is no stream,
+                        ///< and lanes take instances from `nextInstance` on
 } BatchLanes;
 
 /// The rule that picks the next block among those that lanes wait for.

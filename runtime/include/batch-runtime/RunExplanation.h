@@ -81,9 +81,9 @@ private:
     TaskPicture::Task task;
   };
   std::vector<Task> taskList;
-  double allTime = 0, waitTime = 0; ///< total time of the steps and barriers,
-                                    ///< and of the barriers; shared steps count
-                                    ///< once
+  double allTime = 0;  ///< total time of steps and barriers; shared steps
+                       ///< count once
+  double waitTime = 0; ///< total time of barriers
 };
 
 } // namespace batchrt

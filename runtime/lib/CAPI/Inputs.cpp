@@ -179,7 +179,7 @@ void ValueReader::checkShape(int64_t count) {
   for (size_t d = 0; fits && d < shape.size(); ++d)
     fits = wanted[d] < 0 ? shape[d] >= 0 : shape[d] == wanted[d];
   if (!fits)
-    raiseInvalid(what, " has shape ", shapeName(shape), ", expected ",
+    raiseInvalid(what, " has shape ", shapeName(shape), "; expected ",
                  shapeName(wanted));
   if (isEven)
     length = shape[1];
@@ -217,7 +217,7 @@ int64_t ValueReader::node(int64_t number, const NodeUse &use) {
       *inputs.descriptor.variantByNumber(forest.variants[number]);
   if (variant.adt != inner.adt)
     raiseInvalid(what, ": node ", number, " is of ADT ",
-                 inputs.descriptor.adts[variant.adt].name, ", expected ADT ",
+                 inputs.descriptor.adts[variant.adt].name, "; expected ADT ",
                  inputs.descriptor.adts[inner.adt].name);
   if (use.parent < 0) {
     inputs.isRoot[number] = 1;

@@ -268,7 +268,7 @@ void batchrt::checkEnded(
       raise("the kernel does not record its progress, so the watchdog cannot "
             "detect a hang: block ",
             b, " has ", words[b].ended ? "" : "not ", "ended and is at step ",
-            write(found), ", expected the end of step ", write(wanted),
+            write(found), "; expected the end of step ", write(wanted),
             "; this is a compiler bug");
   }
 }

@@ -40,7 +40,7 @@ private:
   const BoundParameters &parameters;
   std::unique_ptr<DeviceRuns> runs;
   LaneMemory image;
-  size_t imageAt = 0; ///< offset in the memory of runs, after the control words
+  size_t imageAt = 0; ///< offset of `image` in the memory of `runs`
 };
 } // namespace
 

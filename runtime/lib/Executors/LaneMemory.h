@@ -71,7 +71,8 @@ public:
 
   // Functions for devices only.
 
-  /// [0, inEnd) is copied in, [outBegin, outEnd) is copied out.
+  /// Bytes [0, inEnd) are copied to the device, and bytes [outBegin, outEnd)
+  /// are copied back.
   size_t inEnd() const { return endOfIn; }
   size_t outBegin() const { return beginOfOut; }
   size_t outEnd() const { return endOfOut; }

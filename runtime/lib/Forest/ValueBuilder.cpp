@@ -103,7 +103,7 @@ int64_t ValueBuilder::resolve(int64_t number) const {
   int64_t target = scope[reference.index];
   if (nodes[target].variant->adt != reference.adt)
     raise(reference.where, "{\"ref\": ", reference.index, "} is of ADT ",
-          descriptor.adts[nodes[target].variant->adt].name, ", expected ADT ",
+          descriptor.adts[nodes[target].variant->adt].name, "; expected ADT ",
           descriptor.adts[reference.adt].name);
   return target;
 }

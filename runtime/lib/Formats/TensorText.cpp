@@ -65,7 +65,7 @@ bool TensorText::close() {
   int64_t wanted = type->shape[level];
   if (counts[level] != wanted)
     raise(path(level), " has ", entries(*type, level, counts[level]),
-          ", expected ", wanted, " (", describe(descriptor, *type), ")");
+          "; expected ", wanted, " (", describe(descriptor, *type), ")");
   counts.pop_back();
   if (counts.empty())
     return true;

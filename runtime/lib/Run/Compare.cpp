@@ -73,7 +73,7 @@ Difference batchrt::compareOutputs(const std::vector<Output> &outputs,
       int64_t rowsA = a.offsets[i + 1] - a.offsets[i];
       int64_t rowsB = b.offsets[i + 1] - b.offsets[i];
       if (rowsA != rowsB) {
-        problem = concat("number of rows: ", rowsA, ", expected ", rowsB);
+        problem = concat("number of rows: ", rowsA, "; expected ", rowsB);
         difference.largestError = INFINITY;
       }
       for (int64_t e = 0; e < rowsA * width && rowsA == rowsB; ++e) {
@@ -97,7 +97,7 @@ Difference batchrt::compareOutputs(const std::vector<Output> &outputs,
         difference.largestError = std::max(difference.largestError, error);
         if (differs && problem.empty())
           problem = concat(elementName(a, e), ": ",
-                           number(a.type, a.data.data(), atA), ", expected ",
+                           number(a.type, a.data.data(), atA), "; expected ",
                            number(b.type, b.data.data(), atB));
       }
       if (!problem.empty() && i < firstInstance) {
@@ -146,7 +146,7 @@ Difference batchrt::compareExpected(const std::vector<Output> &outputs,
       shape.insert(shape.begin(), rows);
     if (shape != view.shape) {
       fail(concat("output '", name, "' of instance ", instance, " has shape ",
-                  shapeName(shape), ", expected ", shapeName(view.shape)));
+                  shapeName(shape), "; expected ", shapeName(view.shape)));
       difference.largestError = INFINITY;
       continue;
     }
@@ -165,7 +165,7 @@ Difference batchrt::compareExpected(const std::vector<Output> &outputs,
         fail(concat("output '", name, "' of instance ", instance, ", ",
                     elementName(*output, e), ": ",
                     number(output->type, output->data.data(), first + e),
-                    ", expected ", number(view.type, view.data, e)));
+                    "; expected ", number(view.type, view.data, e)));
     }
   }
   if (entries == 0)

@@ -149,8 +149,8 @@ void OutputCollector::appendRows(size_t result, const Session &session,
   const int64_t most = field.type.shape.front();
   if (count < 0 || count > most)
     raise("instance ", session.forest().firstInstance + instance, ": result '",
-          counter.name, "' is ", count, ", but '", field.name,
-          "' may have 0 to ", most, " rows");
+          counter.name, "' specifies ", count, " rows for '", field.name,
+          "'; expected 0 to ", most);
   sources[plain[result]].push_back(
       {&field.type, session.context().results[result][instance], count});
   list[plain[result]].offsets.back() += count;

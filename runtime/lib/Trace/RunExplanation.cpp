@@ -232,7 +232,7 @@ std::string RunExplanation::describeDepths() const {
                   count(levels, "depth", "depths"),
                   "; all were recorded before any ran\n");
   return concat("  ", count(counters.tasks, "task", "tasks"), " in ",
-                count(batches, "batch", "batches"), " at ",
+                count(batches, "batch", "batches"), " over ",
                 count(counters.flushes, "flush", "flushes"),
                 "; instances waited ", count(counters.waits, "time", "times"),
                 " in total\n");

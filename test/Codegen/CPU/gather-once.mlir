@@ -4,9 +4,9 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A table is read through two index arrays: for the left and for the right
-// children. It is gathered once, and both halves are packed into one row for
-// all gates (Cortex, A.3). The result of a gate is indexed by the row of the
+// A table is read through two index arrays, one for left and one for right children.
+// It is gathered once, and both halves are packed into one row for all gates
+// (Cortex, A.3). The result of a gate is indexed by the row of the
 // tile, not by the node, so it stays in the worker's scratch.
 // CHECK-LABEL: func.func private @gates.rows.stage0
 // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> i32

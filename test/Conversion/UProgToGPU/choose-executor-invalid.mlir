@@ -4,7 +4,7 @@
 uprog.program @one(%task: index) level(block) {
   uprog.yield
 }
-// expected-error @+1 {{this program must have a higher level than the block-level program of this module; expected executor=device or executor=auto, got 'block'}}
+// expected-error @+1 {{this program must have a higher level than the block-level program of this module; expected executor=cluster, executor=device or executor=auto, got 'block'}}
 uprog.program @main.execute(%plan: !batch.plan) level(device) {
   %steps = uprog.plan_size %plan
   uprog.run @one tasks(%steps)

@@ -517,7 +517,7 @@ batch.table @t : tensor<4xf32> group(0) next_to(@h)
 
 // -----
 
-// expected-error @+1 {{kernels do not support tensors without elements, got 'tensor<4x0xf32>'}}
+// expected-error @+1 {{kernels do not support type 'tensor<4x0xf32>', because it has no elements}}
 batch.kernel @empty(%x: tensor<4x0xf32>) {
   batch.yield
 }
@@ -525,7 +525,7 @@ batch.kernel @empty(%x: tensor<4x0xf32>) {
 // -----
 
 batch.kernel @empty(%x: f32) -> tensor<f32> {
-  // expected-error @+1 {{kernels do not support tensors without elements, got 'tensor<0xf32>'}}
+  // expected-error @+1 {{kernels do not support type 'tensor<0xf32>', because it has no elements}}
   %none = tensor.splat %x : tensor<0xf32>
   %y = tensor.from_elements %x : tensor<f32>
   batch.yield %y : tensor<f32>

@@ -267,7 +267,7 @@ func.func @walk() {
 // -----
 
 func.func @walk(%xs: tensor<?x4xf32>) {
-  // expected-error @+1 {{'rec.map' op body has argument types ('f32'), expected ('tensor<4xf32>')}}
+  // expected-error @+1 {{'rec.map' op body has argument types ('f32'); expected ('tensor<4xf32>')}}
   "rec.map"(%xs) ({
   ^bb0(%x: f32):
     "rec.yield"() : () -> ()
@@ -354,7 +354,7 @@ func.func @walk(%ws: !rec.adt<@Words>) {
 // -----
 
 func.func @walk(%xs: !rec.list<index>) {
-  // expected-error @+1 {{'rec.map' op body has argument types ('f32'), expected ('index')}}
+  // expected-error @+1 {{'rec.map' op body has argument types ('f32'); expected ('index')}}
   rec.map %x: f32 in %xs : !rec.list<index> {
   }
   return
@@ -367,7 +367,7 @@ rec.adt @Words {
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
 }
 func.func @walk(%ws: !rec.adt<@Words>) {
-  // expected-error @+1 {{'rec.map' op body has argument types (), expected ('!rec.adt<@Words>')}}
+  // expected-error @+1 {{'rec.map' op body has argument types (); expected ('!rec.adt<@Words>')}}
   "rec.map"(%ws) ({
     "rec.yield"() : () -> ()
   }) : (!rec.adt<@Words>) -> ()
