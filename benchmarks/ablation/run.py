@@ -337,10 +337,7 @@ def main():
         return print("\n".join(VARIANTS))
     models, variants = options.models.split(","), options.variants.split(",")
     for given, known in ((models, ALL), (variants, VARIANTS)):
-        unknown = set(given) - set(known)
-        if unknown:
-            sys.exit("unknown name: %s; expected one of %s" % (
-                ", ".join(sorted(unknown)), ", ".join(known)))
+        batchtest.check_names("name", given, known)
 
     record = {**batchtest.where_and_when("ablation"),
               "command": "benchmarks/ablation/run.py --instances=%d --runs=%d --size=%d "

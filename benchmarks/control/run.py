@@ -338,10 +338,7 @@ def parse_options():
     options = parser.parse_args()
     for given, known in ((options.models, models.MODELS), (options.peers, PEERS),
                          (options.strategies, STRATEGIES)):
-        unknown = set(given) - set(known)
-        if unknown:
-            sys.exit("unknown name: %s; expected one of %s" % (
-                ", ".join(sorted(unknown)), ", ".join(known)))
+        batchtest.check_names("name", given, known)
     if options.overhead:
         options.batches, options.peers = [1], []
     options.output = options.output or os.path.join(

@@ -222,10 +222,7 @@ def parse_options():
                         help="keep results in the output file that this run lacks")
     options = parser.parse_args()
     for given, known in ((options.models, models.MODELS), (options.peers, PEERS)):
-        unknown = set(given) - set(known)
-        if unknown:
-            sys.exit("unknown name: %s; expected one of %s" % (
-                ", ".join(sorted(unknown)), ", ".join(known)))
+        batchtest.check_names("name", given, known)
     if options.overheads:
         options.hidden, options.batches, options.peers = [256, 32], [8, 64], []
     options.output = options.output or os.path.join(

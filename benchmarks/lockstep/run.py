@@ -311,10 +311,7 @@ def main():
     options = parser.parse_args()
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
     wanted = options.parts.split(",")
-    unknown = set(wanted) - set(parts)
-    if unknown:
-        sys.exit("error: unknown part: %s; expected one of %s" % (
-            ", ".join(sorted(unknown)), ", ".join(parts)))
+    batchtest.check_names("part", wanted, parts)
 
     record = {**batchtest.where_and_when("lockstep"),
               "peak": json.loads(batchtest.call("batch-peak", "1")),

@@ -89,8 +89,8 @@ def start_peers(names, threads):
 
 
 def make_inputs(options, folder):
-    """Writes trees with numbered words. Returns the path of the file, the number of different words,
-    and the number of nodes."""
+    """Writes trees with numbered words. Returns the path of the file, the number of different
+    words, and the number of nodes."""
     words, nodes = {}, 0
 
     def convert(tree):
@@ -218,10 +218,7 @@ def main():
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
     models = options.models.split(",")
     for given, known in ((models, MODELS), (options.peers.split(","), FORMS)):
-        unknown = set(given) - set(known)
-        if unknown:
-            sys.exit("unknown name: %s; expected one of %s" % (
-                ", ".join(sorted(unknown)), ", ".join(known)))
+        batchtest.check_names("name", given, known)
 
     peers, about = start_peers(options.peers.split(","), options.threads)
     if not about:

@@ -106,10 +106,7 @@ def parse_options():
                         default=os.path.join(ROOT, "benchmarks", "results", "python.json"))
     parser.add_argument("--small", action="store_true", help="run one round of one call, for tests")
     options = parser.parse_args()
-    unknown = set(options.programs) - set(PROGRAMS)
-    if unknown:
-        sys.exit("unknown program: %s; expected one of %s" % (
-            ", ".join(sorted(unknown)), ", ".join(PROGRAMS)))
+    batchtest.check_names("program", options.programs, PROGRAMS)
     if options.small:
         options.rounds, options.seconds = 1, 0
     return options

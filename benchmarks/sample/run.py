@@ -15,8 +15,9 @@ draws, and the values of the model's sites. Compilation happens in the first run
 Effective samples are ArviZ's bulk effective samples, of the parameter that has the fewest.
 
 Means and deviations must differ from those of NumPyro by at most 4.5 times the combined Monte-Carlo
-error, and no sampler may fail, else the exit code is 1. If R-hat exceeds 1.01, the line has a star: the posterior is hard,
-for us or for the peer. Ratios compare us with the better of the peers: below 1 is a loss.
+error, and no sampler may fail, else the exit code is 1. If R-hat exceeds 1.01, the line has a star:
+the posterior is hard, for us or for the peer. Ratios compare us with the better of the peers:
+below 1 is a loss.
 """
 
 import argparse
@@ -100,10 +101,7 @@ def main():
     parser.add_argument("--add", action="store_true")
     options = parser.parse_args()
     for given, known in ((options.models, MODELS), (options.peers, PEERS)):
-        unknown = set(given.split(",")) - set(known)
-        if unknown:
-            sys.exit("unknown name: %s; expected one of %s" % (
-                ", ".join(sorted(unknown)), ", ".join(known)))
+        batchtest.check_names("name", given.split(","), known)
     record = {**batchtest.where_and_when("sample"), "warmup": options.warmup,
               "draws": options.draws, "runs": options.runs, "target": options.target,
               "results": []}

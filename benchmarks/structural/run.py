@@ -355,10 +355,7 @@ def main():
                         help="keep results in the output file that this run lacks")
     options = parser.parse_args()
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
-    unknown = set(options.models.split(",")) - set(MODELS)
-    if unknown:
-        sys.exit("unknown model: %s; expected one of %s" % (
-            ", ".join(sorted(unknown)), ", ".join(MODELS)))
+    batchtest.check_names("model", options.models.split(","), MODELS)
 
     kept = {"commands": [], "results": []}
     if options.add and os.path.exists(options.output):

@@ -130,6 +130,14 @@ class ToolError(Exception):
     """A tool ended with an error. The text names the tool and the error."""
 
 
+def check_names(what, given, known):
+    """Ends the program with an error if `known` lacks a name in `given`."""
+    unknown = set(given) - set(known)
+    if unknown:
+        sys.exit("unknown %s: %s; expected one of %s" % (
+            what, ", ".join(sorted(unknown)), ", ".join(known)))
+
+
 def tool(name):
     if name == "batch-run" and os.environ.get("BATCH_RUN"):
         return os.environ["BATCH_RUN"]
