@@ -180,7 +180,8 @@ class Function:
         """Returns the number of instances, their values and their nodes."""
         fields = self.model.arguments
         if len(arguments) > len(fields):
-            raise TypeError(f"expected at most {len(fields)} arguments, got {len(arguments)}")
+            raise TypeError(f"expected at most {len(fields)} argument"
+                            f"{'s' * (len(fields) != 1)}, got {len(arguments)}")
         given = {field.name: value for field, value in zip(fields, arguments)}
         for name, value in named.items():
             if name in given:
