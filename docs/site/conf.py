@@ -30,6 +30,9 @@ myst_heading_anchors = 5
 
 highlight_language = "none"
 
+# Convert quotes and dots, but not the "--" of options.
+smartquotes_action = "qe"
+
 
 class MlirLexer(RegexLexer):
     name = "MLIR"

@@ -51,6 +51,8 @@ for name in "think.py", "trees.py":
 tutorial = page("docs/tutorials/mlir")
 expect("MLIR is highlighted", '<div class="highlight-mlir' in tutorial and
        re.search(r'<span class="k">rec.match</span>', tutorial))
+expect("names of options in headings begin with two hyphens",
+       "<h2>--autobatch<" in page("docs/reference/pipelines"))
 expect("the first page says the version",
        re.search(r"<title>.*Batch \d+\.\d+\.\d+", index))
 captions = re.findall(r'<p class="caption"[^>]*><span class="caption-text">(.*?)<', index)
