@@ -44,6 +44,14 @@ def navigation(pages):
     return found
 
 
+def markdown_table(found):
+    """Returns a table of Markdown for an HTML table of a generated page."""
+    rows = ["| %s |" % " | ".join(re.findall(r"<t[dh]>(.*?)</t[dh]>", row))
+            for row in found.group().splitlines() if row.startswith("<tr>")]
+    rows.insert(1, "|---" * (rows[0].count("|") - 1) + "|")
+    return re.sub("</?code>", "`", "\n".join(rows))
+
+
 class Stage:
     def __init__(self, folder):
         self.folder = folder
@@ -111,6 +119,7 @@ class Stage:
         for page in self.pages:
             with open(os.path.join(ROOT, page)) as file:
                 text = self.rewrite(page, file.read())
+            text = re.sub(r"^<table>\n.*?^</table>$", markdown_table, text, flags=re.M | re.S)
             if page == "README.md":
                 for caption, names in sections.items():
                     text += "\n```{toctree}\n:hidden:\n:caption: %s\n\n%s\n```\n" % (

@@ -53,6 +53,9 @@ expect("MLIR is highlighted", '<div class="highlight-mlir' in tutorial and
        re.search(r'<span class="k">rec.match</span>', tutorial))
 expect("names of options in headings begin with two hyphens",
        "<h2>--autobatch<" in page("docs/reference/pipelines"))
+expect("attributes of ops have a table with a style",
+       re.search(r'<h4>Attributes:.*?</h4>\s*<div class="table-wrapper',
+                 page("docs/reference/generated/batch-ops")))
 expect("the first page says the version",
        re.search(r"<title>.*Batch \d+\.\d+\.\d+", index))
 captions = re.findall(r'<p class="caption"[^>]*><span class="caption-text">(.*?)<', index)
