@@ -68,7 +68,7 @@ def check_counts(name, program, inputs, count, chains, waits, left):
             what = "%s, batch %d, %d threads" % (name, batch, threads)
             # With two threads, rows that are no longer needed are reused.
             report, found = run(what, program, inputs, batch, threads,
-                                "--share-tasks=1", "--nodes-per-worker=1",
+                                "--share-tasks=1", "--nodes-per-worker=1", "--max-fibers=256",
                                 "--reuse-rows=%d" % (1 if threads == 2 else 1024))
             if not report:
                 continue
@@ -364,6 +364,25 @@ def check_forks():
             if report:
                 checks.expect(what + ": flushes", report["flushes"] <=
                               max(waits) + sum(waits) // most, report["flushes"])
+        # By default, the instances in progress share 256 stacks. The instances without rows end
+        # first, and the others may then have more branches.
+        lines = [json.dumps([[10 ** generator.uniform(-3, 2)] * 16
+                             for _ in range(0 if i % 16 else 120)]) for i in range(64)]
+        inputs = batchtest.write_lines(os.path.join(scratch, "few-with-rows"), lines)
+        reports = [run("64 instances, %d threads" % threads, program, inputs, 64, threads,
+                       "--nodes-per-worker=1", *options)
+                   for threads, options in ((1, []), (2, []), (3, []),
+                                            (1, ["--max-fibers=256"]), (1, ["--max-fibers=3"]))]
+        if all(report for report, _ in reports):
+            flushes = [report["flushes"] for report, _ in reports]
+            fibers = [report["fibers_most"] for report, _ in reports]
+            checks.equal("64 instances: same flushes", flushes[1:3], flushes[:1] * 2)
+            checks.equal("64 instances: same fibers", fibers[1:3], fibers[:1] * 2)
+            checks.expect("64 instances: same bytes",
+                          all(found == reports[0][1] for _, found in reports))
+            checks.expect("64 instances: fibers", fibers[4] < fibers[0] <= 256 < fibers[3], fibers)
+            checks.expect("64 instances: flushes", flushes[3] <= flushes[0] < flushes[4] / 2,
+                          flushes)
         # The last row needs no fiber, so `most` + 1 rows can run side by side.
         for count, most in ((257, 256), (2, 1)):
             lines = [json.dumps([[1.0] * 16] * count)]

@@ -147,9 +147,10 @@ class Model:
                                        [self.lines[i] for i in numbers])
         out = os.path.join(scratch, "outputs")
         # With two threads, rows that are no longer needed are reused, including short
-        # rows.
+        # rows. The number of flushes is expected to be the least, so no branch may start late.
         report = checks.run("%s, %s" % (self.name, what), lambda: batchtest.run_model(
             self.program, inputs, "--outputs=" + out, "--share-tasks=1",
+            "--max-fibers=256",
             "--reuse-rows=%d" % (1 if threads == 2 else 1024), params=self.params,
             batch=batch, threads=threads, check=check))
         return (report, by_instance(out, len(numbers))) if report else (None, None)

@@ -2,7 +2,8 @@
 is independent of the compiler.
 
 Instances wait concurrently. A mini-batch needs as many flushes as the instance with the
-longest chain of waits. It needs one more if it computes something that no wait needs.
+longest chain of waits, if no branch starts late because of --max-fibers. It needs one more if it
+computes something that no wait needs.
 """
 
 

@@ -68,7 +68,8 @@ RUNNING
                             instances; the exit status is still 1
   --max-fibers=N            let at most N concurrent calls of an instance wait for
                             tensors; more calls begin as earlier calls of the
-                            same fork end (default: 256)
+                            same fork end (default: 256 divided by the number
+                            of instances in progress, minus 1)
   --fiber-stack=BYTES       set the stack size of a concurrent call (default:
                             256K)
   --unbatched               run only the unbatched code
@@ -342,7 +343,10 @@ std::vector<Option> runOptions(Options &options) {
       {"partial-results", Option::None,
        flag(options.session.lockstep.partialResults)},
       {"max-fibers", Option::Required,
-       count("max-fibers", options.session.maxFibers, 0), Control::Waiting},
+       [&options](const std::string &value) {
+         options.session.maxFibers = parseCount("max-fibers", value, 0);
+       },
+       Control::Waiting},
       {"fiber-stack", Option::Required,
        [&options](const std::string &value) {
          options.session.branchStackSize = parseBytes("fiber-stack", value);

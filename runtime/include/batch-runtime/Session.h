@@ -94,8 +94,12 @@ struct SessionOptions {
   // Options of objects whose control flow waits for tensors.
   /// The maximum number of branches of an instance that may wait at the same
   /// time. At this maximum, the next branch of a fork begins when another
-  /// branch of the fork ends.
-  int64_t maxFibers = 256;
+  /// branch of the fork ends. By default, the instances in progress share
+  /// `enoughFibers` fibers equally, and each has at least its own.
+  std::optional<int64_t> maxFibers;
+  /// With this many fibers, batches have enough rows for kernels to run at full
+  /// speed. Further fibers cost time and memory.
+  static constexpr int64_t enoughFibers = 256;
   /// The stack size of each branch, in bytes.
   size_t branchStackSize = size_t(256) << 10;
 

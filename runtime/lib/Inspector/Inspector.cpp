@@ -158,13 +158,26 @@ void Inspector::begin() {
   most = 0;
 }
 
+/// Returns the maximum number of branches of an instance in the next round. It
+/// does not depend on the number of parts, so neither do the batches.
+int64_t Inspector::maxBranches() const {
+  const SessionOptions &options = batch.options;
+  if (options.maxFibers)
+    return *options.maxFibers;
+  const int64_t running =
+      std::max<int64_t>(batch.numInstances() - numEnded(), 1);
+  return std::max<int64_t>(SessionOptions::enoughFibers / running, 1) - 1;
+}
+
 bool Inspector::runRound() {
   int64_t work = hasBegun ? 0 : size();
   for (const Part *part : inspected)
     work += part->fibers->numWaiting();
   hasBegun = true;
   const int64_t workers = std::min<int64_t>(numWorkers(work), inspected.size());
-  ranges.forEachPart(workers > 1, [](Part &part) { part.fibers->runRound(); });
+  ranges.forEachPart(workers > 1, [most = maxBranches()](Part &part) {
+    part.fibers->runRound(most);
+  });
   if (workers > 1)
     inspectors = static_cast<int64_t>(inspected.size());
   int64_t waiting = 0, alive = 0;

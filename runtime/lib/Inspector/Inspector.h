@@ -76,6 +76,7 @@ private:
   int64_t sizeOf(int64_t instance) const;
   int64_t size() const;
   int64_t numWorkers(int64_t work) const;
+  int64_t maxBranches() const;
   void split(int64_t wanted);
   /// Clears the records of a part.
   void clear(Part &part);

@@ -176,7 +176,8 @@ void InstanceFibers::takeTurn(int64_t instance, bool isNew) {
   advanceStored(first);
 }
 
-void InstanceFibers::runRound() {
+void InstanceFibers::runRound(int64_t maxBranches) {
+  this->maxBranches = maxBranches;
   ready.swap(waiting);
   stalled.swap(parked);
   waiting.clear();
@@ -238,11 +239,10 @@ bool InstanceFibers::fork(BatchBranch code, int64_t *frame, int64_t count) {
   };
   for (int64_t i = 0; i < count; ++i) {
     int64_t &branches = at(self.instance).branches;
-    const int64_t most = part.owner.options.maxFibers;
     const bool isLast = i + 1 == count; // the last branch needs no fiber
-    if (!isLast && branches >= most && join.left > 0)
+    if (!isLast && branches >= maxBranches && join.left > 0)
       waitUntil(join.left - 1);
-    if (isLast || branches >= most) {
+    if (isLast || branches >= maxBranches) {
       code(&part, frame, i);
       continue;
     }

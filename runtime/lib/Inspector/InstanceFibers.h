@@ -26,8 +26,10 @@ public:
   /// Begins a run. Drops fibers of an earlier run that failed.
   void begin();
   /// Runs all waiting fibers until they wait again or finish. The first round
-  /// begins all instances. Raises the error of the first instance that fails.
-  void runRound();
+  /// begins all instances. An instance with at least `maxBranches` branches
+  /// starts no further fibers. Raises the error of the first instance that
+  /// fails.
+  void runRound(int64_t maxBranches);
   /// Returns the number of fibers that wait for a task and resume in the next
   /// round. Instances that begin in that round do not count.
   int64_t numWaiting() const { return static_cast<int64_t>(waiting.size()); }
@@ -113,6 +115,7 @@ private:
   std::vector<int64_t> ended;
   FiberState *running = nullptr;
   int64_t alive = 0, allEnded = 0;
+  int64_t maxBranches = 0; ///< of an instance, in this round
   bool hasBegun = false;
   bool hasStored = false; ///< true if a result was stored since parked fibers
                           ///< resumed
