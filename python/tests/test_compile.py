@@ -209,7 +209,7 @@ def test_cache_has_limit(compiler, monkeypatch):
 
 def test_wrong_limit_of_cache(compiler, monkeypatch):
     monkeypatch.setenv("BATCH_CACHE_BYTES", "much")
-    with raises(ValueError, "invalid value 'much' of $BATCH_CACHE_BYTES"):
+    with raises(ValueError, "invalid value 'much' for $BATCH_CACHE_BYTES"):
         batch.compile(ENCODER, sizes={"H": 36})
 
 

@@ -109,9 +109,9 @@ void Grid::note(Thread &thread, uintptr_t address, int64_t bytes,
   if (finding.kind == Finding::ReadOnly)
     fail(thread, access.where, what + ", which is read-only");
   ThreadId id = finding.other.id();
-  std::string who = concat("block ", id.block(), ", ",
-                           id.isSeveral() ? std::string("several threads")
-                                          : concat("thread ", id.thread()));
+  std::string who = concat(id.isSeveral() ? std::string("several threads")
+                                          : concat("thread ", id.thread()),
+                           " of block ", id.block());
   bool sameBlock = id.block() == thread.block;
   fail(thread, access.where,
        concat("race: ", what, ", which ", who,

@@ -149,9 +149,10 @@ TEST(Parameters, Errors) {
   EXPECT_MESSAGE("invalid random parameters 'random:x'; expected random:SEED",
                  BoundParameters(descriptor, {"random:x"}));
   Descriptor unknown(R"({"parameters": [{"name": "a", "shape": [2, -1]}]})");
-  EXPECT_MESSAGE("parameter 'a' has shape [2,?], but random:SEED supports only "
-                 "an unknown first extent",
-                 BoundParameters(unknown, {"random:1"}));
+  EXPECT_MESSAGE(
+      "parameter 'a' has shape [2,?], but with random:SEED, only the "
+      "first extent may be unknown",
+      BoundParameters(unknown, {"random:1"}));
   Descriptor narrow(R"({
     "parameters": [{"name": "a", "shape": [1], "dtype": "i32"}]})");
   const int64_t large = int64_t(1) << 40;

@@ -107,8 +107,8 @@ TEST(Policies, FigureOne) {
   EXPECT_EQ(searchExact(graph).types.size(), 6u);
 }
 
-/// Fig. 8: words over chains of characters. All words are ready after the first
-/// character, and run in one batch.
+/// Figure 8 of ED-Batch: words over chains of characters. All words are ready
+/// after the first character, and run in one batch.
 TEST(Policies, WordsOverCharacters) {
   TaskGraph graph;
   graph.numTypes = 2;

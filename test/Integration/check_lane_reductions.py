@@ -33,7 +33,7 @@ FLOATS = {
     "product": ("1.0", "%r = arith.mulf %a, %o : T"),
     "squares": ("0.5", "%p = arith.mulf %a, %a : T\n%r = arith.addf %o, %p : T"),
 }
-# Reductions with an absorbing element
+# Reductions that select one of their elements
 EXTREMES = {
     "maximum": ("-1.0e30", "%r = arith.maximumf %a, %o : T"),
     "maxnum": ("-1.0e30", "%r = arith.maxnumf %a, %o : T"),

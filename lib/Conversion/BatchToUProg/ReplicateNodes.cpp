@@ -242,9 +242,9 @@ LogicalResult NodeConverter::convertNode(func::FuncOp function,
   return success();
 }
 
-/// Converts a call to a recursive function. It becomes a loop over all nodes up
-/// to the argument of the call. No two functions of the recursion take nodes of
-/// the same type.
+/// Replaces a call of a recursive function by a loop over all nodes up to the
+/// argument of the call. No two functions of the recursion take nodes of the
+/// same type.
 LogicalResult NodeConverter::convertRecursion(func::CallOp call) {
   OpBuilder &builder = rest.builder;
   Location loc = call.getLoc();

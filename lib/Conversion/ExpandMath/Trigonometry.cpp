@@ -177,8 +177,9 @@ static Value buildAngle(Code &code, Value y, Value x, Value isMirrored) {
   const AngleFormat &format = getAngleFormat(code);
   Value isSteep = code.less(x, y);
   Value small = code.select(isSteep, x, y), large = code.select(isSteep, y, x);
-  // For a ratio above 2/5, the angle to the diagonal is smaller. Compare
-  // products with 2 and 5, because these do not round subnormal numbers.
+  // Above a ratio of 2/5, which is near tan(pi / 8), use the angle to the
+  // diagonal. Compare 2 * large with 5 * small, because a product with 2/5
+  // would round subnormal numbers.
   Value isDiagonal = code.less(code.mul(large, code.real(2.0)),
                                code.mul(small, code.real(5.0)));
   Value u = code.div(code.select(isDiagonal, code.sub(small, large), small),

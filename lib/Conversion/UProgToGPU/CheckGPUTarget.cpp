@@ -72,7 +72,7 @@ LogicalResult CheckGPUTargetPass::check() {
            << firstWith(&ChipFacts::acquireLoads) << " or later";
   if (executor == batch::Executor::Cluster && !facts.clusters)
     return batch::emitOptionError(&getContext(), "chip '")
-           << chip << "' has no clusters; use executor=device or "
+           << chip << "' has no clusters; use executor=device, or chip "
            << firstWith(&ChipFacts::clusters) << " or later";
   for (auto program : module.getOps<uprog::ProgramOp>())
     if (program.getLevel() == uprog::Level::Cluster && !facts.clusters)

@@ -326,7 +326,7 @@ LogicalResult TableOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("refers to unknown batch.table ") << getNextToAttr();
   if (owner.getNextTo() || owner == *this)
     return emitOpError("'next_to' cannot refer to ")
-           << getNextToAttr() << ", which has 'next_to' itself";
+           << getNextToAttr() << ", which itself has 'next_to'";
   if (owner.getGroup() != getGroup())
     return emitOpError("is in group ")
            << getGroup() << ", but is next to " << getNextToAttr()

@@ -104,8 +104,10 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
   if (map.getNumDims() != row.size() + 1 || map.getNumSymbols() != 0)
     return emitError()
            << "requires a layout with " << row.size() + 1
-           << " dimensions, the slot and the dimensions of a row, got "
-           << map.getNumDims();
+           << " dimensions (the slot and the dimensions of a row) and no "
+              "symbols, got "
+           << map.getNumDims() << " dimensions and " << map.getNumSymbols()
+           << " symbols";
   auto dimensions = parse(row, map);
   if (!dimensions)
     return emitError() << "has an unsupported layout; dimensions must be sums "

@@ -236,7 +236,7 @@ LogicalResult OperatorOp::verify() {
       return emitOpError("result #") << index << ' ';
     };
     if (!hasRows(type))
-      return error() << "must have rows, tensor<?x...>, got " << type;
+      return error() << "must have rows (tensor<?x...>), got " << type;
     if (failed(verifyLayout(error, type, getWrite(index).getLayout())))
       return failure();
   }

@@ -85,7 +85,7 @@ def _most_bytes():
     text = os.environ.get("BATCH_CACHE_BYTES", str(1 << 30))
     if not text.isdigit():
         raise ValueError(
-            f"invalid value {text!r} of $BATCH_CACHE_BYTES; expected a number of bytes")
+            f"invalid value {text!r} for $BATCH_CACHE_BYTES; expected a number of bytes")
     return int(text)
 
 

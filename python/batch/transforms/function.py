@@ -68,8 +68,9 @@ def call_one(function: Function[..., Any], arguments: tuple[Any, ...],
     """
     bound = inspect.signature(function).bind(*arguments, **named)
     if bound.kwargs:
-        raise TypeError(f"{function.__name__} does not support keyword-only arguments outside of "
-                        "other functions; declare them as positional")
+        raise TypeError(f"{function.__name__} cannot take keyword-only arguments when it is called "
+                        "directly; declare them as positional, or call it in a function that is "
+                        "passed to batch.vmap")
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(bound.args)):
         raise TypeError(f"{user_location()}JAX cannot trace {function.__name__}, a "
                         "@batch.function; call it in a function that is passed to batch.vmap")

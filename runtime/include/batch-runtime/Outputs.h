@@ -109,7 +109,7 @@ std::string toJson(const std::vector<Output> &outputs, int64_t instance);
 
 /// The result of a comparison.
 struct Difference {
-  double largestError = 0; ///< |a-b| / max(|b|, rms of the output)
+  double largestError = 0; ///< |a-b| / max(|b|, rms of the reference)
   /// A description of the first difference that exceeds the tolerance.
   std::optional<std::string> first;
 };

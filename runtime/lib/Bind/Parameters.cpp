@@ -77,8 +77,8 @@ private:
       if (i != 0)
         raise("parameter '", parameter.name, "' has shape ",
               shapeName(parameter.shape),
-              ", but random:SEED supports only an unknown first extent; use a "
-              "file");
+              ", but with random:SEED, only the first extent may be unknown; "
+              "use a file");
       loaded.shape[0] = options.largestIndex + 1;
     }
     int64_t count = elementCount(loaded.shape);

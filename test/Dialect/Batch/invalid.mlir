@@ -434,8 +434,13 @@ func.func @f(%t: !rec.adt<@Tree>) {
 // -----
 
 // A layout must have all dimensions of a table.
-// expected-error @+1 {{'batch.table' op requires a layout with 2 dimensions, the slot and the dimensions of a row, got 1}}
+// expected-error @+1 {{'batch.table' op requires a layout with 2 dimensions (the slot and the dimensions of a row) and no symbols, got 1 dimensions and 0 symbols}}
 batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s) -> (s)>)
+
+// -----
+
+// expected-error @+1 {{'batch.table' op requires a layout with 2 dimensions (the slot and the dimensions of a row) and no symbols, got 2 dimensions and 1 symbols}}
+batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s, i)[n] -> (s, i)>)
 
 // -----
 
@@ -498,7 +503,7 @@ batch.table @t : tensor<4xf32> group(0) next_to(@h)
 // A table must not be next to a table that itself has `next_to`.
 batch.table @h : tensor<4xf32> group(0)
 batch.table @c : tensor<4xf32> group(0) next_to(@h)
-// expected-error @+1 {{'batch.table' op 'next_to' cannot refer to @c, which has 'next_to' itself}}
+// expected-error @+1 {{'batch.table' op 'next_to' cannot refer to @c, which itself has 'next_to'}}
 batch.table @t : tensor<4xf32> group(0) next_to(@c)
 
 // -----

@@ -16,7 +16,7 @@ uprog.operator @k.rows(%n: i64) {
 // -----
 
 // Results must have a row per task.
-// expected-error @+1 {{'uprog.operator' op result #0 must have rows, tensor<?x...>, got 'tensor<4xf32>'}}
+// expected-error @+1 {{'uprog.operator' op result #0 must have rows (tensor<?x...>), got 'tensor<4xf32>'}}
 uprog.operator @k.rows(%n: index, %w: tensor<4xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<4xf32> {
   uprog.yield %w : tensor<4xf32>
@@ -24,7 +24,7 @@ uprog.operator @k.rows(%n: index, %w: tensor<4xf32> {uprog.operand = #uprog.oper
 
 // -----
 
-// expected-error @+1 {{'uprog.operator' op result #0 must have rows, tensor<?x...>, got 'index'}}
+// expected-error @+1 {{'uprog.operator' op result #0 must have rows (tensor<?x...>), got 'index'}}
 uprog.operator @k.rows(%n: index) -> index {
   uprog.yield %n : index
 }

@@ -67,8 +67,8 @@ struct LearnedBlocks {
   int32_t trials = 0;
 };
 
-/// Learns from runs on several numbers of lanes. The same paths and seed give
-/// the same state machine.
+/// Learns from runs with different numbers of lanes. The same paths and seed
+/// give the same state machine.
 LearnedBlocks learnBlocks(const LanePaths &program,
                           const std::vector<int64_t> &lanes,
                           const BlockLearningOptions &options = {});
