@@ -89,6 +89,7 @@ VARIANTS = {
     "depths at the flush": {"run": ["--depths=flush"]},
     "no batch-merge-handles": {"without": ["batch-merge-handles"]},
     "no batch-fork-calls": {"without": ["batch-fork-calls"], "models": WAITING},
+    "256 branches each": {"run": ["--max-fibers=256"], "models": WAITING},
     "no deferring": {"passes": {"batch-assign-phases": "defer=false"}, "models": WAITING},
     "no selects for waits": {"passes": {"batch-if-to-select": "max-elements=0"},
                              "models": WAITING},
