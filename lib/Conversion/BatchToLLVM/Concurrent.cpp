@@ -52,7 +52,7 @@ private:
   /// Values from outside the op. The results follow them in the frame. If rows
   /// are kept, the results belong to a BatchFrame, because nothing else refers
   /// to the results of some branches while others wait.
-  SmallVector<Value> captured;
+  llvm::SetVector<Value> captured;
   bool keepsRows;
   LLVM::LLVMFuncOp branches;
 };
@@ -78,18 +78,17 @@ BranchOutliner::BranchOutliner(Operation *op, FunctionOpInterface function,
       keepsRows(keepsRows) {
   // Constants are cloned, and the context is an argument, so neither is
   // captured.
-  llvm::SetVector<Value> used;
-  getUsedValuesDefinedAbove(op->getRegions(), used);
-  for (Value value : used) {
-    Operation *maker = value.getDefiningOp();
-    if (maker && maker->hasTrait<OpTrait::ConstantLike>()) {
-      for (Region &region : op->getRegions()) {
-        builder.setInsertionPointToStart(&region.front());
+  for (Region &region : op->getRegions()) {
+    llvm::SetVector<Value> used;
+    getUsedValuesDefinedAbove(region, region, used);
+    builder.setInsertionPointToStart(&region.front());
+    for (Value value : used) {
+      Operation *maker = value.getDefiningOp();
+      if (maker && maker->hasTrait<OpTrait::ConstantLike>())
         replaceAllUsesInRegionWith(value, builder.clone(*maker)->getResult(0),
                                    region);
-      }
-    } else if (value != function.getArgument(0)) {
-      captured.push_back(value);
+      else if (value != function.getArgument(0))
+        captured.insert(value);
     }
   }
 }
@@ -107,8 +106,9 @@ void BranchOutliner::makeFunction() {
   builder.setInsertionPointToStart(body);
   ContextBuilder cb(builder, loc, body->getArgument(0));
   auto replace = [&](Value value, Value with) {
-    for (Region &region : op->getRegions())
-      replaceAllUsesInRegionWith(value, with, region);
+    value.replaceUsesWithIf(with, [&](OpOperand &use) {
+      return op->isProperAncestor(use.getOwner());
+    });
   };
   replace(function.getArgument(0), body->getArgument(0));
   for (auto [place, value] : llvm::enumerate(captured))

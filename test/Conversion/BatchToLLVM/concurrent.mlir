@@ -1,4 +1,5 @@
 // RUN: batch-opt %s --convert-batch-to-llvm | FileCheck %s
+// RUN: batch-opt %s --convert-batch-to-llvm | FileCheck %s --check-prefix=CLONES
 
 batch.table @h : tensor<4xf32> group(0)
 func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
@@ -10,7 +11,10 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 }
 
 // A frame of the caller contains the values that branches read (two handles and an
-// index), then the results (a handle and an f32). Branches create constants again.
+// index), then the results (a handle and an f32). Branches create the constants that they use again:
+// here, one in the last region, and one in the last region of the inner batch.concurrent.
+// CLONES-COUNT-3: arith.constant 3 : index
+// CLONES-NOT:     arith.constant 3 : index
 // CHECK-LABEL: func.func private @main.inspect
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr, %[[X:.*]]: i64, %[[I:.*]]: index, %{{.*}}: i64)
 // CHECK:         llvm.alloca
@@ -46,6 +50,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 func.func @main.inspect(%x: !batch.handle, %i: index, %l: !rec.list<!batch.handle>)
     -> (!batch.handle, f32, !rec.list<f32>) attributes {batch.inspector} {
   %zero = arith.constant 0 : index
+  %three = arith.constant 3 : index
   %h = batch.record @cell(%x) depth(%zero) : (!batch.handle) -> !batch.handle
   %y, %f = batch.concurrent : !batch.handle, f32 {
     %e = batch.await %h[%i] number(0) table(@h) : tensor<4xf32>
@@ -55,7 +60,7 @@ func.func @main.inspect(%x: !batch.handle, %i: index, %l: !rec.list<!batch.handl
       %a = batch.await %h[%i] number(0) table(@h) : tensor<4xf32>
       batch.yield %a : f32
     }, {
-      %b = batch.await %h[%zero] number(0) table(@h) : tensor<4xf32>
+      %b = batch.await %h[%three] number(0) table(@h) : tensor<4xf32>
       batch.yield %b : f32
     }
     %s = arith.addf %e#0, %e#1 : f32
