@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <limits>
 
@@ -142,7 +143,8 @@ CHECKING
 
 RESULTS
   --outputs=FILE            write all outputs as safetensors, stacked over
-                            instances; add NAME.offsets for ragged ones
+                            instances; add NAME.offsets for ragged ones; to
+                            FILE.jsonl, write one JSON object per instance
   --bench[=RUNS]            time each phase, and print the median and the minimum
                             of this many runs (default: 20)
   --counters                print the numbers of tasks, batches, barriers, ...,
@@ -445,7 +447,14 @@ std::vector<Option> resultOptions(Options &options) {
        }},
       {"expect", Option::Required,
        [&options](const std::string &value) { parseExpect(options, value); }},
-      {"outputs", Option::Required, text(options.outputs)},
+      {"outputs", Option::Required,
+       [&options](const std::string &value) {
+         if (std::filesystem::path(value).extension() == ".json")
+           raise("invalid value '", value,
+                 "' for --outputs; expected FILE.safetensors, or FILE.jsonl "
+                 "for one JSON object per instance");
+         options.outputs = value;
+       }},
       {"bench", Option::Optional,
        [&options](const std::string &value) {
          options.benchRuns = value.empty() ? 20 : parseCount("bench", value, 1);

@@ -72,7 +72,8 @@ public:
   /// Returns the number of the entry's result that an output stores, or -1 for
   /// fields of ADT values.
   int resultOf(size_t output) const;
-  /// Writes all outputs to a file. On failure, no partial file is left.
+  /// Writes all outputs to a file: a JSON object per instance if its name ends
+  /// in .jsonl, else safetensors. On failure, no partial file is left.
   void write(const std::string &path) const;
 
 private:

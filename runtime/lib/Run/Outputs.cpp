@@ -8,8 +8,10 @@
 #include "batch-runtime/Outputs.h"
 #include "../Formats/StridedCopy.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/OutputFile.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -311,7 +313,21 @@ void OutputCollector::walk(const Session &session, size_t result,
   }
 }
 
+/// Writes a JSON object for each instance, on a line of its own.
+static void writeJsonLines(const std::string &path,
+                           const std::vector<Output> &outputs) {
+  writeFile(path, [&](const auto &write) {
+    const int64_t instances = outputs.empty() ? 0 : outputs[0].instances();
+    for (int64_t i = 0; i < instances; ++i) {
+      const std::string line = toJson(outputs, i) + "\n";
+      write(line.data(), line.size());
+    }
+  });
+}
+
 void OutputCollector::write(const std::string &path) const {
+  if (std::filesystem::path(path).extension() == ".jsonl")
+    return writeJsonLines(path, list);
   std::vector<NamedTensor> tensors;
   for (const Output &output : list) {
     tensors.push_back(
