@@ -298,9 +298,9 @@ void mlir::batch::buildGPUPersistentPipeline(
   pm.nest<gpu::GPUModuleOp>().addPass(createReconcileUnrealizedCastsPass());
   if (options.format == CodeFormat::LLVM)
     return;
-  GpuModuleToBinaryPassOptions binary;
-  binary.compilationTarget = getOptionName(options.format.getValue());
-  pm.addPass(createGpuModuleToBinaryPass(binary));
+  SerializeGPUModulesPassOptions binary;
+  binary.format = options.format;
+  pm.addPass(createSerializeGPUModulesPass(binary));
 }
 
 void mlir::batch::registerPipelines() {

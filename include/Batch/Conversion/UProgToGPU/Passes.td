@@ -219,4 +219,33 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
                            "::mlir::NVVM::NVVMDialect"];
 }
 
+def SerializeGPUModulesPass
+    : Pass<"batch-serialize-gpu-modules", "::mlir::ModuleOp"> {
+  let summary = "Compile each gpu.module to PTX, assembly or machine code";
+  let description = [{
+    Runs the upstream pass `gpu-module-to-binary`. Where no CUDA toolkit is
+    installed, that pass cannot link the toolkit's library of device functions.
+    It reports an error for each `gpu.module`, and then succeeds. This pass
+    omits that error. Kernels call no function of the library, because
+    `batch-expand-math` has replaced their math.
+
+    ```mlir
+    gpu.module @device [#nvvm.target<chip = "sm_90">] {
+      llvm.func @kernel() attributes {nvvm.kernel} {
+        llvm.return
+      }
+    }
+    // becomes
+    gpu.binary @device [#gpu.object<#nvvm.target<chip = "sm_90">, ...
+    ```
+
+    See test/Pipelines/gpu-without-toolkit.test.
+  }];
+  let options = [
+    Option<"format", "format", "::mlir::batch::CodeFormat",
+           /*default=*/"::mlir::batch::CodeFormat::ISA",
+           "Format of the code: isa, bin or fatbin">,
+  ];
+}
+
 #endif // BATCH_CONVERSION_UPROGTOGPU_PASSES_TD
