@@ -173,17 +173,24 @@ TEST(JsonInputs, Errors) {
                      "expected a value of ADT Tree, found an empty array");
   EXPECT_INPUT_ERROR(reader, "[3]",
                      "expected the name of a variant, found a number");
-  EXPECT_INPUT_ERROR(reader, "3", "1:1: expected a value of ADT Tree");
+  EXPECT_INPUT_ERROR(reader, "3",
+                     "1:1: argument 'tree': expected a value of ADT Tree");
   EXPECT_INPUT_ERROR(reader, "null", "found null");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", -1]",
-                     "index -1 is out of range; expected 0 to 2147483647");
+                     "1:10: field 'word' of 'leaf': index -1 is out of range; "
+                     "expected 0 to 2147483647");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 2147483648]",
                      "index 2147483648 is out of range");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 99999999999999999999999]",
                      "expected an index");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 18446744073709551615]",
                      "index 18446744073709551615 is out of range");
-  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 1.5]", "expected an index, found 1.5");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 1.5]",
+                     "field 'word' of 'leaf': expected an index, found 1.5");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", NaN]",
+                     "; write \"NaN\", \"Infinity\" or \"-Infinity\"");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", -Infinity]",
+                     "; write \"NaN\", \"Infinity\" or \"-Infinity\"");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", true]", "expected an index");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", [3]]", "expected an index");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", {\"ref\": 3}]", "expected an index");

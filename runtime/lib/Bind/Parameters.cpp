@@ -123,7 +123,8 @@ private:
       raise("parameter '", parameter.name, "' has shape ",
             shapeName(view->shape), " in '", file->path(),
             "', but the model expects ", shapeName(parameter.shape),
-            "; set other sizes when compiling the model (--size)");
+            "; give a tensor of this shape, or compile for another size "
+            "(--size)");
     if (!canConvert(view->type, parameter.dtype))
       raise("parameter '", parameter.name, "' has type ", fileName(view->type),
             " in '", file->path(), "', but the model expects ",

@@ -153,6 +153,8 @@ private:
   void push(int64_t cell);
   void integer(int64_t value, bool tooLarge);
   [[noreturn]] void wrong(const char *found);
+  template <class... Parts>
+  [[noreturn]] void wrongValue(const Parts &...parts);
   std::string valueName(const Type &type);
   std::string subject() const;
   template <class Body>
@@ -250,9 +252,14 @@ void InstanceParser::wrong(const char *found) {
   const Type &type = expected(found);
   if (frames.back().kind == Frame::Elements)
     inTensor([&] { elements.mismatch(found); });
-  if (type.kind == Type::Tensor)
-    error(subject(), ": expected ", valueName(type), ", found ", found);
-  error("expected ", valueName(type), ", found ", found);
+  wrongValue("expected ", valueName(type), ", found ", found);
+}
+
+/// Raises an error that begins with the argument or field.
+template <class... Parts>
+void InstanceParser::wrongValue(const Parts &...parts) {
+  const std::string what = subject();
+  error(what, what.empty() ? "" : ": ", parts...);
 }
 
 /// Adds the position, and the argument or field, to errors in a tensor's
@@ -381,15 +388,16 @@ void InstanceParser::integer(int64_t value, bool tooLarge) {
   auto real = static_cast<double>(large);
   if (type.kind == Type::Index) {
     if (tooLarge || value < 0 || value > INT32_MAX)
-      error("index ", digits(), " is out of range; expected 0 to 2147483647");
+      wrongValue("index ", digits(),
+                 " is out of range; expected 0 to 2147483647");
     builder.largestIndex = std::max(builder.largestIndex, value);
     return push(value);
   }
   if (type.kind == Type::Integer) {
     auto [least, most] = integerRange(type.dtype);
     if (tooLarge || value < least || value > most)
-      error(digits(), " is out of range for ", typeName(type.dtype),
-            "; expected ", least, " to ", most);
+      wrongValue(digits(), " is out of range for ", typeName(type.dtype),
+                 "; expected ", least, " to ", most);
     return push(value);
   }
   if (type.kind == Type::Float) {
@@ -424,7 +432,7 @@ bool InstanceParser::number_float(number_float_t value,
     wrong(digits.c_str());
   int64_t cell = 0;
   if (!storeFloat(type.dtype, value, reinterpret_cast<char *>(&cell), 0))
-    error("the number is too large for ", typeName(type.dtype));
+    wrongValue("the number is too large for ", typeName(type.dtype));
   return push(cell), true;
 }
 
@@ -674,7 +682,7 @@ bool InstanceParser::parse_error(std::size_t position, const std::string &token,
     if (type.kind == Type::Tensor)
       addElement(type, HUGE_VAL, token.c_str());
     if (type.kind == Type::Float)
-      error("the number is too large for ", typeName(type.dtype));
+      wrongValue("the number is too large for ", typeName(type.dtype));
   }
   std::string message = exception.what();
   // "[json.exception...] parse error at line 1, column 5: syntax error ..."
@@ -683,6 +691,8 @@ bool InstanceParser::parse_error(std::size_t position, const std::string &token,
     begin = message.find("] ");
   if (begin != std::string::npos)
     message.erase(0, begin + 2);
+  if (!token.empty() && (token.back() == 'N' || token.back() == 'I'))
+    message += R"(; write "NaN", "Infinity" or "-Infinity")";
   raise(where, std::max<size_t>(position, 1), ": malformed JSON: ", message);
 }
 
