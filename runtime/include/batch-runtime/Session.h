@@ -98,7 +98,7 @@ struct SessionOptions {
   /// `enoughFibers` fibers equally, and each has at least its own.
   std::optional<int64_t> maxFibers;
   /// With this many fibers, batches have enough rows for kernels to run at full
-  /// speed. Further fibers cost time and memory.
+  /// speed. Further fibers cost memory and, on one thread, time.
   static constexpr int64_t enoughFibers = 256;
   /// The stack size of each branch, in bytes.
   size_t branchStackSize = size_t(256) << 10;
