@@ -8,6 +8,7 @@
 #include "Batch/Dialect/Batch/TableLayout.h"
 
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -106,8 +107,7 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
            << "requires a layout with " << row.size() + 1
            << " dimensions (the slot and the dimensions of a row) and no "
               "symbols, got "
-           << map.getNumDims() << " dimensions and " << map.getNumSymbols()
-           << " symbols";
+           << AffineMapAttr::get(map);
   auto dimensions = parse(row, map);
   if (!dimensions)
     return emitError() << "has an unsupported layout; dimensions must be sums "

@@ -434,12 +434,12 @@ func.func @f(%t: !rec.adt<@Tree>) {
 // -----
 
 // A layout must have all dimensions of a table.
-// expected-error @+1 {{'batch.table' op requires a layout with 2 dimensions (the slot and the dimensions of a row) and no symbols, got 1 dimensions and 0 symbols}}
+// expected-error @+1 {{'batch.table' op requires a layout with 2 dimensions (the slot and the dimensions of a row) and no symbols, got affine_map<(d0) -> (d0)>}}
 batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s) -> (s)>)
 
 // -----
 
-// expected-error @+1 {{'batch.table' op requires a layout with 2 dimensions (the slot and the dimensions of a row) and no symbols, got 2 dimensions and 1 symbols}}
+// expected-error @+1 {{'batch.table' op requires a layout with 2 dimensions (the slot and the dimensions of a row) and no symbols, got affine_map<(d0, d1)[s0] -> (d0, d1)>}}
 batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s, i)[n] -> (s, i)>)
 
 // -----

@@ -105,7 +105,7 @@ uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.operand = #uprog.op
 // -----
 
 // A layout must have a dimension for the slot and the dimensions of a row.
-// expected-error @+1 {{'uprog.operator' op argument #1 requires a layout with 3 dimensions (the slot and the dimensions of a row) and no symbols, got 2 dimensions and 0 symbols}}
+// expected-error @+1 {{'uprog.operator' op argument #1 requires a layout with 3 dimensions (the slot and the dimensions of a row) and no symbols, got affine_map<(d0, d1) -> (d0, d1)>}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32>
                            {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
   uprog.yield
@@ -113,7 +113,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32>
 
 // -----
 
-// expected-error @+1 {{'uprog.operator' op result #0 requires a layout with 3 dimensions (the slot and the dimensions of a row) and no symbols, got 2 dimensions and 0 symbols}}
+// expected-error @+1 {{'uprog.operator' op result #0 requires a layout with 3 dimensions (the slot and the dimensions of a row) and no symbols, got affine_map<(d0, d1) -> (d0, d1)>}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32> {uprog.operand = #uprog.operand<gather>})
     -> (tensor<?x4x64xf32> {uprog.result = #uprog.result<layout = (s, i) -> (s, i)>}) {
   uprog.yield %x : tensor<?x4x64xf32>
