@@ -244,7 +244,7 @@ def SerializeGPUModulesPass
   let options = [
     Option<"format", "format", "::mlir::batch::CodeFormat",
            /*default=*/"::mlir::batch::CodeFormat::ISA",
-           "Format of the code: isa, bin or fatbin">,
+           "Format of the code: llvm, isa, bin or fatbin">,
   ];
 }
 
