@@ -11,8 +11,9 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 }
 
 // A frame of the caller contains the values that branches read (two handles and an
-// index), then the results (a handle and an f32). Branches create the constants that they use again:
-// here, one in the last region, and one in the last region of the inner batch.concurrent.
+// index), then the results (a handle and an f32). Each branch has its own copies of the constants
+// that it uses: here, one in the last region, and one in the last region of the inner
+// batch.concurrent.
 // CLONES-COUNT-3: arith.constant 3 : index
 // CLONES-NOT:     arith.constant 3 : index
 // CHECK-LABEL: func.func private @main.inspect
