@@ -691,6 +691,7 @@ bool InstanceParser::parse_error(std::size_t position, const std::string &token,
     begin = message.find("] ");
   if (begin != std::string::npos)
     message.erase(0, begin + 2);
+  // Python writes NaN and Infinity without quotes.
   if (!token.empty() && (token.back() == 'N' || token.back() == 'I'))
     message += R"(; write "NaN", "Infinity" or "-Infinity")";
   raise(where, std::max<size_t>(position, 1), ": malformed JSON: ", message);
