@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax import lax
-from support.comparison import raises
+from support.comparison import assert_same, raises
 from support.word_trees import Leaf, Node, Rose, Tree, height, mirror, rose, total, tree
 
 import batch
@@ -407,13 +407,18 @@ def test_one_result_for_all_instances():
         batch.vmap(mirror, out_axes=None)(TREES)
 
 
-def test_keyword_only_argument_outside_of_other_functions():
+def test_keyword_only_argument_of_a_direct_call():
     @batch.function
     def plus(tree: Tree, *, x):
         return total(tree) + x
 
     with raises(TypeError, "plus cannot take keyword-only arguments when it is called directly"):
         plus(tree, x=1)
+
+    def total_plus_1(tree: Tree):
+        return plus(tree, x=1)
+
+    assert_same(batch.vmap(total_plus_1)(TREES), batch.vmap(total)(TREES) + 1)
 
 
 def test_number_instead_of_a_function():
