@@ -11,14 +11,14 @@ import batch
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_kind(kind):
     with jax.enable_x64(kind.x64 or jax.config.jax_enable_x64):
         assert_maps_like_jax(kind.function, *kind.arguments, **kind.options)
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("kind", REFUSED.values(), ids=REFUSED)
 def test_refused_kind(kind):
     call = batch.vmap(kind.function) if kind.arguments else kind.function

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check_gpu_code.py [--ptxas [--seed=N]]: checks the output of --gpu-persistent for the models.
+"""check_gpu_code.py [--ptxas] [--seed=N]: checks the output of --gpu-persistent for the models.
 
 Each model becomes one kernel and one launch, even without options. The kernel becomes PTX that
 needs no library, and some kernels become code for AMD. With --ptxas, the script instead checks
 that CUDA's assembler accepts the code. The registers, spills and shared memory that the
-assembler reports must be within limits. --seed selects one kernel in four.
+assembler reports must be within limits. --seed selects one model in four, or one kernel in
+eight.
 """
 
 import argparse
@@ -272,19 +273,20 @@ def assembled():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--ptxas", action="store_true", help="assemble kernels with CUDA's ptxas")
-    parser.add_argument("--seed", help="assemble one kernel in four, drawn by this seed")
+    parser.add_argument("--seed", help="check one model in four, or assemble one kernel in eight, drawn by "
+                        "this seed")
     options = parser.parse_args()
     checks = batchtest.Checks("GPU code")
     if options.ptxas:
-        for arguments in batchtest.sample(assembled(), options.seed):
+        for arguments in batchtest.sample(assembled(), options.seed, 8):
             check_ptxas(checks, *arguments)
         checks.exit()
-    for model in batchtest.EVERY:
+    for model in batchtest.sample(batchtest.EVERY, options.seed):
         check_model(checks, model)
     check_barriers(checks, "treelstm_nary")
     for precision in MMA:
         check_tensor_cores(checks, "treelstm_nary", precision)
-    for model in INSTANCES:
+    for model in batchtest.sample(INSTANCES, options.seed):
         check_instances(checks, model)
         check_clusters(checks, model)
     check_amd(checks, "treelstm_nary", "gfx90a")

@@ -3,7 +3,7 @@
 executor on the emulator.
 
 A legal pair gives the values of the unbatched code. An illegal pair is an error of the
-strategy, at a line of the model. A seed draws one model in four, and one executor of each
+strategy, at a line of the model. A seed draws one model in eight, and one executor of each
 strategy.
 """
 
@@ -14,7 +14,7 @@ import batchtest
 import residual_models
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-parser.add_argument("--seed", help="run one model in four, and one executor of each strategy")
+parser.add_argument("--seed", help="run one model in eight, and one executor of each strategy")
 parser.add_argument("models", nargs="*", metavar="MODEL", help="run only these models")
 arguments = parser.parse_args()
 checks = batchtest.Checks("strategies on the emulator")
@@ -96,7 +96,7 @@ def check(model, strategy, executor):
 
 
 models = arguments.models or batchtest.sample(
-    [name for name in batchtest.models() if name != "skipnet101"], arguments.seed)
+    [name for name in batchtest.models() if name != "skipnet101"], arguments.seed, 8)
 for model in models:
     for strategy, executors in EXECUTORS.items():
         seed = arguments.seed and arguments.seed + model + strategy

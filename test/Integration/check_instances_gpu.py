@@ -19,7 +19,7 @@ import residual_models
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("--seeds", type=int, default=1, help="run SEEDS thread orders")
-parser.add_argument("--seed", help="run one model in three, drawn by this seed")
+parser.add_argument("--seed", help="run one model in six, drawn by this seed")
 options = parser.parse_args()
 seeds = options.seeds
 checks = batchtest.Checks("single instances on the emulator")
@@ -177,7 +177,7 @@ def check_model(name, sizes, instances, order, levels):
             wanted = check(what, level, program, inputs, wanted, counts, params)
 
 
-for name in batchtest.sample(MODELS, options.seed, 3):
+for name in batchtest.sample(MODELS, options.seed, 6):
     sizes, instances = MODELS[name]
     # Models of images take a long time.
     levels = ("auto",) if name in batchtest.RESIDUAL and seeds == 1 else (

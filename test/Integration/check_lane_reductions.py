@@ -241,7 +241,7 @@ def compare(name, found, wanted):
 write_program()
 write_inputs()
 cpu = checks.run("compile for the CPU", lambda: batchtest.compile_model(
-    path("program.mlir"), path("cpu.so"), None, "-O1"))
+    path("program.mlir"), path("cpu.so"), None, "-O0"))
 wanted = checks.run("run on the CPU", lambda: run(cpu, "--unbatched"))
 for name, options, launches in (
         ("device", ["--executor=device"], ["--batch=1 --blocks=3", "--batch=9 --blocks=3",
@@ -249,7 +249,7 @@ for name, options, launches in (
         ("block", ["--executor=block"], ["--batch=9 --blocks=2"]),
         ("lock step", ["--strategy=lockstep"], ["--batch=1 --blocks=2", "--batch=9 --blocks=2"])):
     program = checks.run("compile for " + name, lambda: batchtest.compile_model(
-        path("program.mlir"), path(name.replace(" ", "") + ".so"), None, "-O1",
+        path("program.mlir"), path(name.replace(" ", "") + ".so"), None, "-O0",
         "--device=emulator", *options))
     for launch in launches if program and wanted else []:
         what = "%s, %s" % (name, launch)

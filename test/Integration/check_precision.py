@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_precision.py PRODUCTS.mlir: tests products in tf32 and bf16 on the emulator.
+"""check_precision.py [--seed=N] PRODUCTS.mlir: tests products in tf32 and bf16 on the emulator.
 
 Each sum of PRODUCTS is within the bound of docs/explanation/gpu.md. It is as close to the
 exact sum with rounded factors as a sum in f32 is. Results of each model with products are
@@ -18,7 +18,9 @@ import sequences
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("products")
-products = parser.parse_args().products
+parser.add_argument("--seed", help="test one model in three, drawn by this seed")
+options = parser.parse_args()
+products = options.products
 checks = batchtest.Checks("precision")
 path = batchtest.temporary_paths()
 
@@ -119,7 +121,7 @@ for precision in DROPPED:
 
 # --- Models -----------------------------------------------------------------------
 
-for model in WITH_PRODUCTS:
+for model in batchtest.sample(WITH_PRODUCTS, options.seed, 3):
     inputs = "random:1,3"
     if model not in batchtest.ALL:
         inputs = batchtest.write_lines(path("inputs.jsonl"),

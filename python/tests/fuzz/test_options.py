@@ -31,7 +31,7 @@ from fuzz.options_sweep import (
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("program", options_sweep.SOME)
 @pytest.mark.parametrize("name, value", of_this_version(CHANGING))
 def test_program(name, value, program):

@@ -18,7 +18,7 @@ NAMES = sorted(ranks.MAKERS)
 KNOWN = set(ranks.MAKERS).union(*ranks.ELSEWHERE.values())
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_primitive(name):
     cases = [ranks_sweep.case_of(NAMES.index(name) + first, seed=1)

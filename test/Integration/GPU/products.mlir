@@ -1,4 +1,4 @@
-// RUN: %integration/check_precision.py %s
+// RUN: %integration/check_precision.py %s %sample
 
 // Products whose sizes fit no tile. The extents 44 and 30 along k are not multiples of 16, and 30
 // is not a multiple of 4. The numbers of columns, 20 and 5, are not multiples of 8.
