@@ -13,7 +13,13 @@ docs/reference/python.md documents the package.
 import importlib
 import typing
 
-from batch import _native
+try:
+    from batch import _native
+except ImportError as error:
+    if error.name != "batch":  # the extension exists, but cannot be loaded
+        raise
+    raise ImportError(f"the extension of {__path__[0]} is not built; run pip install . in the root "
+                      "of the clone, and import batch from another folder") from None
 from batch._native import Cancellation, Cancelled, Error
 from batch.core.adt import adt
 from batch.core.errors import LoweringError

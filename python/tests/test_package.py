@@ -1,6 +1,8 @@
 """Imports of the package: optional packages are loaded on first use, or reported as missing."""
 
 import importlib.metadata
+import os
+import shutil
 
 import pytest
 from support.comparison import raises
@@ -33,6 +35,21 @@ def test_missing_package(missing, call, message):
             print(error)
     """)
     assert done.stdout == message
+
+
+def test_source_folder_without_the_extension(tmp_path):
+    shutil.copytree(os.path.dirname(batch.__file__), tmp_path / "batch",
+                    ignore=shutil.ignore_patterns("*.so"))
+    done = run_python(f"""
+        import sys
+        sys.path.insert(0, {str(tmp_path)!r})
+        try:
+            import batch
+        except ImportError as error:
+            print(error)
+    """)
+    assert done.stdout == (f"the extension of {tmp_path}/batch is not built; run pip install . in "
+                           "the root of the clone, and import batch from another folder\n")
 
 
 def test_version():
