@@ -690,8 +690,7 @@ void ObjectBuilder::collectFunctions() {
 LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   func::FuncOp entry = program.getEntry();
   if (!entry)
-    return module.emitError("the module has no entry; mark the function for "
-                            "one instance with 'attributes {batch.entry}'");
+    return emitMissingEntry(module);
   numberIndices(module);
   numberCounted();
   FailureOr<llvm::json::Value> descriptor = layout.describe(program, target);

@@ -89,3 +89,13 @@ FunctionOpInterface mlir::batch::lookupEntry(ModuleOp module) {
       return function;
   return {};
 }
+
+InFlightDiagnostic mlir::batch::emitMissingEntry(ModuleOp module) {
+  // If the text does not contain `module`, the location of the module is line
+  // 0.
+  auto functions = module.getOps<FunctionOpInterface>();
+  Operation *place =
+      functions.empty() ? module : (*functions.begin()).getOperation();
+  return place->emitError("the module has no entry; mark the function for one "
+                          "instance with 'attributes {batch.entry}'");
+}

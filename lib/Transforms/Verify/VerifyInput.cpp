@@ -82,8 +82,7 @@ class VerifyInputPass
     Operation *object = SymbolTable(module).lookup(BATCH_OBJECT_SYMBOL);
     const bool isLowered = object && !isa<func::FuncOp>(object);
     if (!isLowered && !lookupEntry(module)) {
-      module.emitError("the module has no entry; mark the function for one "
-                       "instance with 'attributes {batch.entry}'");
+      emitMissingEntry(module);
       return signalPassFailure();
     }
     for (func::FuncOp function : program.getFunctions())

@@ -1,12 +1,10 @@
 // RUN: batch-opt %s --batch-verify-input --allow-unregistered-dialect --split-input-file --verify-diagnostics
 // RUN: batch-opt %s --autobatch --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
-// A module without an entry is an error.
+// A module without an entry is an error, at the first function.
 // expected-error @below {{the module has no entry; mark the function for one instance with 'attributes {batch.entry}'}}
-module {
-  func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-    return %x : tensor<4xf32>
-  }
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
 }
 
 // -----

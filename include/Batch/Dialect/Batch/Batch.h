@@ -122,6 +122,8 @@ inline constexpr StringLiteral kConcurrentAttr = "batch.concurrent_rounds";
 
 /// Returns the entry function of `module`, or null if there is none.
 FunctionOpInterface lookupEntry(ModuleOp module);
+/// Emits an error at the first function: the module has no entry.
+InFlightDiagnostic emitMissingEntry(ModuleOp module);
 
 } // namespace mlir::batch
 
