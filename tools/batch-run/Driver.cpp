@@ -389,9 +389,12 @@ int batchrun::run(const Options &options) {
       !((descriptor.hasInspect || descriptor.lockstep ||
          descriptor.replicate) &&
         (descriptor.hasExecute || descriptor.launch)))
-    raise("the object has no batched code: ",
-          descriptor.notBatched.empty() ? "it was compiled with strategy 'none'"
-                                        : descriptor.notBatched,
+    // A warning of the compiler has already given the reason.
+    raise("the object has no batched code",
+          descriptor.notBatched.empty()
+              ? ": it was compiled with strategy 'none'"
+          : source ? ""
+                   : ": " + descriptor.notBatched,
           "; use --unbatched");
   if (!options.onlyUnbatched)
     checkControl(options, descriptor);
