@@ -129,6 +129,9 @@ TEST(DTypes, Conversions) {
   char narrow[4];
   EXPECT_FALSE(convertElements(DType::I64, reinterpret_cast<char *>(&large),
                                DType::I32, narrow, 1));
+  double huge = 1e300;
+  EXPECT_FALSE(convertElements(DType::F64, reinterpret_cast<char *>(&huge),
+                               DType::F32, narrow, 1));
   EXPECT_FALSE(canConvert(DType::I64, DType::F32));
 }
 

@@ -2,7 +2,7 @@
 """write_params.py FILE NAME=SHAPE[:KIND]…: writes a safetensors file for tests.
 
 SHAPE is for example 8x4. KIND is F32 (small numbers, the default), I64, NEGATIVE (negated
-small numbers), ZERO, MINUS (-0.0), NAN or INF (one such number).
+small numbers), ZERO, MINUS (-0.0), NAN or INF (one such number), LARGE (an F64 tensor with 1e300).
 """
 
 import sys
@@ -27,5 +27,7 @@ for argument in sys.argv[2:]:
             values = [value * 0.0 for value in values]
         if kind in ("NAN", "INF"):
             values[0] = float(kind)
-        tensors[name] = ("F32", shape, values)
+        if kind == "LARGE":
+            values[0] = 1e300
+        tensors[name] = ("F64" if kind == "LARGE" else "F32", shape, values)
 batchtest.write_safetensors(sys.argv[1], tensors)

@@ -40,6 +40,8 @@ DATA
   --inputs=random:SEED,N    generate N random instances: trees of 10 to 30 leaves,
                             indices below 1000
   --params=FILE.safetensors read parameters by name
+  --params=FILE.json        read parameters from one object:
+                            {"W": [[1, 2], [3, 4]], "b": [0, 0]}
   --params=random:SEED      draw parameters uniformly from +-sqrt(3 / fan-in)
   --input-tensors=FILE      read the tensors that the inputs refer to as
                             {"tensor": "NAME"} from a safetensors file

@@ -49,7 +49,8 @@ std::pair<int64_t, int64_t> integerRange(DType type);
 /// equal, both are integer types, or a float becomes f32 or f64.
 bool canConvert(DType from, DType to);
 /// Copies `count` elements and converts them. The types must satisfy
-/// canConvert(). Returns false if an integer does not fit.
+/// canConvert(). Returns false if a finite number would become infinite or an
+/// integer is out of range.
 bool convertElements(DType from, const char *source, DType to, char *target,
                      int64_t count);
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/Parameters.h"
+#include "../Formats/JsonTensors.h"
 #include "batch-runtime/ABI.h"
 #include "batch-runtime/Error.h"
 #include "batch-runtime/Schedule/Random.h"
@@ -14,6 +15,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 
 using namespace batchrt;
 
@@ -42,7 +44,8 @@ double batchrt::randomParameter(uint64_t seed, const std::string &name,
 namespace {
 class ParameterReader {
 public:
-  ParameterReader(const ParameterOptions &options) : options(options) {
+  ParameterReader(const Descriptor &descriptor, const ParameterOptions &options)
+      : descriptor(descriptor), options(options) {
     const std::string &text = options.parameters;
     if (text.rfind("random:", 0) == 0) {
       const char *digits = text.c_str() + 7;
@@ -54,12 +57,16 @@ public:
               "'; expected random:SEED, such as random:1");
       return;
     }
-    if (!text.empty())
+    if (std::filesystem::path(text).extension() == ".json")
+      json = JsonTensors::open(text);
+    else if (!text.empty())
       file = TensorFile::open(text);
   }
 
   ParameterValue load(const ParameterInfo &parameter) const {
-    ParameterValue loaded = seed ? makeRandom(parameter) : read(parameter);
+    ParameterValue loaded = seed   ? makeRandom(parameter)
+                            : json ? readJson(parameter)
+                                   : read(parameter);
     if (options.reportNan && isFloat(parameter.dtype))
       for (int64_t i = 0, n = elementCount(loaded.shape); i < n; ++i)
         if (std::isnan(loadDouble(parameter.dtype, loaded.data, i)))
@@ -101,20 +108,43 @@ private:
     return loaded;
   }
 
+  [[noreturn]] static void missing(const ParameterInfo &parameter,
+                                   const std::string &path,
+                                   const std::vector<std::string> &found) {
+    std::string names;
+    for (const std::string &name : found)
+      if (names.size() < 200)
+        names += (names.empty() ? "" : ", ") + name;
+    raise("parameter '", parameter.name, "' of shape ",
+          shapeName(parameter.shape), " is missing from '", path,
+          "'; the file contains ", names.empty() ? "no tensors" : names);
+  }
+
+  ParameterValue readJson(const ParameterInfo &parameter) const {
+    if (!json->contains(parameter.name))
+      missing(parameter, json->path(), json->names());
+    Type type;
+    type.kind = Type::Tensor;
+    type.dtype = parameter.dtype;
+    type.shape = parameter.shape;
+    ParameterValue loaded;
+    loaded.owned = json->read(descriptor, parameter.name, type);
+    loaded.shape = type.shape;
+    loaded.data = loaded.owned.data();
+    return loaded;
+  }
+
   ParameterValue read(const ParameterInfo &parameter) const {
     if (!file)
-      raise("the model has parameters (", parameter.name,
-            ", ...), but none are given; add --params=FILE.safetensors or "
-            "--params=random:SEED");
+      raise("the model has a parameter '", parameter.name,
+            "', but no parameters are given; add --params=FILE.safetensors, "
+            "--params=FILE.json or --params=random:SEED");
     const TensorView *view = file->find(parameter.name);
     if (!view) {
-      std::string names;
-      for (auto &[name, tensor] : file->tensors())
-        if (names.size() < 200)
-          names += (names.empty() ? "" : ", ") + name;
-      raise("parameter '", parameter.name, "' of shape ",
-            shapeName(parameter.shape), " is missing from '", file->path(),
-            "'; the file contains ", names.empty() ? "no tensors" : names);
+      std::vector<std::string> names;
+      for (const auto &entry : file->tensors())
+        names.push_back(entry.first);
+      missing(parameter, file->path(), names);
     }
     bool fits = view->shape.size() == parameter.shape.size();
     for (size_t i = 0; fits && i < view->shape.size(); ++i)
@@ -143,9 +173,11 @@ private:
     return loaded;
   }
 
+  const Descriptor &descriptor;
   const ParameterOptions &options;
   std::optional<uint64_t> seed;
   std::optional<TensorFile> file;
+  std::optional<JsonTensors> json;
 };
 
 /// Order of the elements of a parameter: element (k, n) of group g has the
@@ -251,7 +283,8 @@ bool hasParameter(const PackingInfo &packing, int p) {
 BoundParameters::BoundParameters(const Descriptor &descriptor,
                                  const ParameterOptions &options)
     : BoundParameters(
-          [reader = ParameterReader(options)](const ParameterInfo &parameter) {
+          [reader = ParameterReader(descriptor, options)](
+              const ParameterInfo &parameter) {
             return reader.load(parameter);
           },
           descriptor) {}

@@ -218,15 +218,10 @@ bool batchrt::convertElements(DType from, const char *source, DType to,
     return true;
   }
   for (int64_t i = 0; i < count; ++i) {
-    if (to == DType::F32) {
-      store(target, i, static_cast<float>(loadDouble(from, source, i)));
-      continue;
-    }
-    if (to == DType::F64) {
-      store(target, i, loadDouble(from, source, i));
-      continue;
-    }
-    if (!storeInteger(to, loadInteger(from, source, i), target, i))
+    bool fits = isFloat(to)
+                    ? storeFloat(to, loadDouble(from, source, i), target, i)
+                    : storeInteger(to, loadInteger(from, source, i), target, i);
+    if (!fits)
       return false;
   }
   return true;

@@ -673,6 +673,20 @@ bool InstanceParser::end_object() {
   return true;
 }
 
+std::string batchrt::jsonErrorText(std::string message) {
+  // "[json.exception...] parse error at line 1, column 5: syntax error ..."
+  size_t begin = message.find(": ");
+  if (begin == std::string::npos)
+    begin = message.find("] ");
+  if (begin != std::string::npos)
+    message.erase(0, begin + 2);
+  // Python writes NaN and Infinity without quotes.
+  for (const char *end : {"N'", "I'"})
+    if (message.size() > 2 && message.compare(message.size() - 2, 2, end) == 0)
+      message += R"(; write "NaN", "Infinity" or "-Infinity")";
+  return message;
+}
+
 bool InstanceParser::parse_error(std::size_t position, const std::string &token,
                                  const nlohmann::detail::exception &exception) {
   constexpr int overflow = 406; // well-formed, but too large for a double
@@ -684,17 +698,8 @@ bool InstanceParser::parse_error(std::size_t position, const std::string &token,
     if (type.kind == Type::Float)
       wrongValue("the number is too large for ", typeName(type.dtype));
   }
-  std::string message = exception.what();
-  // "[json.exception...] parse error at line 1, column 5: syntax error ..."
-  size_t begin = message.find(": ");
-  if (begin == std::string::npos)
-    begin = message.find("] ");
-  if (begin != std::string::npos)
-    message.erase(0, begin + 2);
-  // Python writes NaN and Infinity without quotes.
-  if (!token.empty() && (token.back() == 'N' || token.back() == 'I'))
-    message += R"(; write "NaN", "Infinity" or "-Infinity")";
-  raise(where, std::max<size_t>(position, 1), ": malformed JSON: ", message);
+  raise(where, std::max<size_t>(position, 1),
+        ": malformed JSON: ", jsonErrorText(exception.what()));
 }
 
 std::vector<int64_t> InstanceParser::parse(const char *begin, const char *end) {

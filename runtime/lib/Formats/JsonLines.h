@@ -19,6 +19,10 @@ void parseJsonInstance(const Descriptor &descriptor, const char *begin,
                        ValueBuilder &builder, InputTensors &tensors,
                        Vocabulary &words, Forest &forest);
 
+/// Returns the message of an error of nlohmann::json without its prefix. Adds a
+/// hint if the parser stopped in a NaN or an infinity without quotes.
+std::string jsonErrorText(std::string message);
+
 } // namespace batchrt
 
 #endif // BATCH_RUNTIME_LIB_FORMATS_JSONLINES_H
