@@ -84,7 +84,7 @@ class Model:
              bits: bool = False) -> Function:
         """Binds parameters, which are copied once, and returns a Function.
 
-        parameters: {"W": array, ...}, or the path of a safetensors or .json file.
+        parameters: {"W": array, ...}, or the path of a safetensors or JSON file.
         threads: number of workers; None: one for each core that the process may use.
         lanes: number of instances in progress at once in lockstep; 0: all.
         max_steps: maximum number of rounds of loops and recursive calls for each instance, or of

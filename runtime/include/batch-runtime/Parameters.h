@@ -28,7 +28,7 @@ double randomParameter(uint64_t seed, const std::string &name, int64_t index,
                        double bound);
 
 struct ParameterOptions {
-  std::string parameters;   ///< safetensors or .json file, or random:SEED
+  std::string parameters;   ///< safetensors or JSON file, or random:SEED
   int64_t largestIndex = 0; ///< largest index in the inputs; unknown extents of
                             ///< random parameters are 1 + largestIndex
   bool reportNan = false;   ///< a NaN in a parameter is an error

@@ -15,7 +15,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 
 using namespace batchrt;
 
@@ -57,7 +56,7 @@ public:
               "'; expected random:SEED, such as random:1");
       return;
     }
-    if (std::filesystem::path(text).extension() == ".json")
+    if (JsonTensors::isJson(text))
       json = JsonTensors::open(text);
     else if (!text.empty())
       file = TensorFile::open(text);

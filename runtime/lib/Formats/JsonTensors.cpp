@@ -12,10 +12,21 @@
 #include "batch-runtime/Tensors.h"
 
 #include <algorithm>
+#include <fstream>
 #include <set>
 
 using namespace batchrt;
 using nlohmann::json;
+
+bool JsonTensors::isJson(const std::string &path) {
+  char begin[8];
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin, sizeof(begin));
+  const std::string text(begin, file.gcount());
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && text[first] == '{' &&
+         text.find('\0') == std::string::npos;
+}
 
 JsonTensors JsonTensors::open(const std::string &path) {
   JsonTensors file;
@@ -41,9 +52,6 @@ JsonTensors JsonTensors::open(const std::string &path) {
   } catch (const json::exception &error) {
     raise("'", path, "': malformed JSON: ", jsonErrorText(error.what()));
   }
-  if (!file.object.is_object())
-    raise("'", path,
-          "' must contain an object, such as {\"W\": [[1, 2], [3, 4]]}");
   return file;
 }
 

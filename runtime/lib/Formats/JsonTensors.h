@@ -18,6 +18,9 @@ namespace batchrt {
 /// number or nested arrays.
 class JsonTensors {
 public:
+  /// Returns true if the file begins with an object. Safetensors files begin
+  /// with a length of eight bytes, of which the last ones are 0.
+  static bool isJson(const std::string &path);
   static JsonTensors open(const std::string &path);
 
   const std::string &path() const { return filePath; }
