@@ -26,6 +26,7 @@ from batch.core.errors import LoweringError
 from batch.core.types import tensor
 from batch.core.views import view
 from batch.explain.explanation import Explanation
+from batch.runtime.arrivals import load
 from batch.runtime.binding import bind
 from batch.runtime.compiler import CompileError, clear_cache, compile, compiler
 from batch.runtime.model import Function, Model
@@ -62,5 +63,5 @@ if not typing.TYPE_CHECKING:  # otherwise, type checkers would accept any name
 
 __all__ = ["Cancellation", "Cancelled", "CompileError", "Error", "Explanation", "Forest",
            "Function", "LoweringError", "Model", "Nodes", "Ragged", "adt", "bind", "clear_cache",
-           "compile", "compiler", "forest", "from_torch", "function", "map", "sample",
+           "compile", "compiler", "forest", "from_torch", "function", "load", "map", "sample",
            "tensor", "view", "vmap"]

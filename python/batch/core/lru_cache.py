@@ -11,6 +11,11 @@ class LruCache:
         self._most, self._known = most, collections.OrderedDict()
         self._lock = threading.Lock()
 
+    def find(self, key):
+        """Returns the value of a key, or None."""
+        with self._lock:
+            return self._known.get(key)
+
     def get(self, key, make):
         with self._lock:
             if key in self._known:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy
+
+from batch.core.lru_cache import LruCache
 
 if TYPE_CHECKING:
     import jax
@@ -28,6 +31,7 @@ class Bound:
         self._given = array
         self._lock = threading.Lock()
         self.version: int = 0
+        self._token: str | None = None  # identifies the current value in pickles
         self.value: NDArray[Any] = numpy.array(array)
         if self.value.dtype.kind in "OUSMm":
             raise TypeError(f"batch.bind expects an array of numbers, got {array!r}")
@@ -55,6 +59,12 @@ class Bound:
                 self._given = array
             self.value = value
             self.version += 1
+            self._token = None
+
+    def __reduce__(self) -> Any:
+        with self._lock:
+            self._token = self._token or uuid.uuid4().hex
+            return _received, (self._token, self.value, self.version)
 
     def __jax_array__(self) -> jax.Array:
         if trace.bind is not None:
@@ -64,6 +74,20 @@ class Bound:
 
     def __repr__(self) -> str:
         return f"batch.bind({self.dtype}{list(self.shape)}, version {self.version})"
+
+
+_arrived = LruCache(64)
+
+
+def _received(token: str, value: NDArray[Any], version: int) -> Bound:
+    """Returns the array with this value that arrived first, so that models stay bound to it."""
+    def make():
+        bound = Bound(value)
+        bound.version, bound._token = version, token
+        return bound
+
+    found = _arrived.get(token, make)
+    return found if found._token == token else make()  # this process has updated the first one
 
 
 def bind(array: ArrayLike) -> Bound:

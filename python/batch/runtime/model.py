@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import operator
 import os
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy
 
 import batch._native as _native
 from batch.runtime.field_values import NUMPY_TYPES, NodeReader, dense_array, list_values
+from batch.runtime.model_file import write_model_file
+from batch.runtime.parameters import kept_parameters
 from batch.runtime.ragged import Ragged
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     from batch._native import Cancellation, Field
     from batch.explain.explanation import Explanation
+    from batch.runtime.parameters import KeptParameters
 
 _Explainer = TypeVar("_Explainer", bound="Callable[..., Explanation]")
 
@@ -41,6 +45,11 @@ def _check_options(options):
         options[name] = max(number, -1)
 
 
+def _cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") \
+        else os.cpu_count() or 1
+
+
 _explainers: list[Callable[..., Explanation]] = []
 
 
@@ -55,11 +64,24 @@ def explains(function: _Explainer) -> _Explainer:
     return function
 
 
+class Source(NamedTuple):
+    """Module from which a model was compiled.
+
+    arguments: options of the compiler, the first of which is the strategy.
+    name: name of the module in error messages.
+    """
+    text: bytes
+    arguments: tuple[str, ...]
+    name: str
+
+
 class Model:
     """Compiled model; batch.compile() returns one."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._model = _native.Model(os.fspath(path))
+        with open(path, "rb") as file:
+            self.object: bytes = file.read()  # compiled code, which pickles and files contain
         self.parameters: list[Field] = self._model.parameters
         self.arguments: list[Field] = self._model.arguments
         self.outputs: list[Field] = self._model.outputs
@@ -71,6 +93,36 @@ class Model:
         # Returns the compiler's decisions and the name of the text that the compiler read.
         self.decisions: Callable[[], tuple[list[dict[str, Any]], str]] = \
             lambda: ([], os.fspath(path))
+
+    @classmethod
+    def of_object(cls, data: bytes) -> Model:
+        """Returns the model of an object that is in memory.
+
+        The loader reads a temporary file. Raises batch.Error if this machine cannot run the object.
+        """
+        with tempfile.NamedTemporaryFile(prefix="batch-", suffix=".so") as file:
+            file.write(data)
+            file.flush()
+            try:
+                return cls(file.name)
+            except _native.Error as error:
+                raise _native.Error(str(error).replace(f"'{file.name}'", "the model")) from None
+
+    @property
+    def source(self) -> Source | None:
+        """Module from which the model was compiled; None for a model from an object."""
+        compiled = getattr(self.decisions, "__wrapped__", None)
+        if compiled is None:
+            return None
+        _, arguments, text, name, _ = compiled.args
+        return Source(text, tuple(arguments), name)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to a file, which batch.load() reads without the compiler.
+
+        The file contains machine code, and the module's text for other CPUs.
+        """
+        write_model_file(path, self.object, self.source)
 
     def __repr__(self) -> str:
         def names(fields):
@@ -96,10 +148,8 @@ class Model:
 
         Raises a TypeError if an option is not an integer, and a ValueError if it is too large.
         """
-        if threads is None:
-            threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") \
-                else os.cpu_count() or 1
-        options = dict(threads=threads, lanes=lanes, max_steps=max_steps,
+        options = dict(threads=_cores() if threads is None else threads,
+                       lanes=lanes, max_steps=max_steps,
                        stack_depth=stack_depth, partial_results=partial_results)
         _check_options(options)
         if isinstance(parameters, (str, os.PathLike)):
@@ -111,7 +161,11 @@ class Model:
                     given[field.name] = dense_array(field, f"parameter {field.name!r}",
                                                given[field.name])
             bound = self._model.bind(given)
-        return Function(self, bound, options)
+            parameters = given
+        # Another process has another number of cores.
+        given_options = {**options, "threads": None if threads is None else options["threads"]}
+        return Function(self, bound, options, BindArguments(
+            kept_parameters(parameters), given_options))
 
 
 def read_structures(model, given, reading, instances):
@@ -132,6 +186,12 @@ def read_structures(model, given, reading, instances):
     return dict(zip([field.name for field in fields], roots)), nodes
 
 
+class BindArguments(NamedTuple):
+    """Arguments of Model.bind(), with which another process binds the model again."""
+    parameters: KeptParameters
+    options: dict[str, Any]
+
+
 class Function:
     """Model with its parameters; called with a mini-batch.
 
@@ -139,10 +199,12 @@ class Function:
     """
 
     def __init__(self, model: Model, parameters: _native.Parameters,
-                 options: dict[str, Any]) -> None:
+                 options: dict[str, Any], given: BindArguments) -> None:
         self.model: Model = model
         self._parameters = parameters
         self._options = options
+        self.given: BindArguments = given
+        self.token: str | None = None  # identifies this function in pickles
         self._idle = [self._make()]
         self.failures: dict[int, str] = {}
 
@@ -167,6 +229,15 @@ class Function:
         """
         outputs = self.run(*self._given(arguments, named), cancellation)
         return {field.name: output for field, output in zip(self.model.outputs, outputs)}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model and its parameters to a file, which batch.load() reads.
+
+        The file contains machine code, and the module's text for other CPUs. Raises a ValueError
+        if the model is bound to a file of parameters that has changed.
+        """
+        parameters, options = self.given
+        write_model_file(path, self.model.object, self.model.source, parameters.value(), options)
 
     def explain(self, *arguments: Any, **named: Any) -> Explanation:
         """Runs a mini-batch and returns an Explanation.

@@ -1,0 +1,157 @@
+"""Models and bound functions from files and from other processes.
+
+The pickle of a model contains its object. A process opens equal objects once, so a model that
+arrives again is the model that arrived first. Objects also cross with the functions of batch.vmap,
+which otherwise compile their modules again.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import hashlib
+import os
+import tempfile
+import uuid
+from typing import Any, NoReturn
+
+from batch._native import Cancellation, Error
+from batch.core.lru_cache import LruCache
+from batch.runtime.compiler import CompileError, compile
+from batch.runtime.model import Function, Model, Source
+from batch.runtime.model_file import read_model_file
+from batch.runtime.parameters import ParameterValue, kept_parameters
+
+# Limits on the values from other processes that this process keeps.
+_models, _functions, _objects = LruCache(64), LruCache(64), LruCache(64)
+
+
+# --- models ------------------------------------------------------------------------------
+
+def _compiled(source: Source) -> Model:
+    text = source.text if b"\n" in source.text else source.text + b"\n"
+    strategy, *options = source.arguments
+    return compile(text, strategy=strategy.partition("=")[2], options=options)
+
+
+# The parameters are those of the compiler's function of this name; see Model.source.
+def _decisions(_path: Any, arguments: Any, text: bytes, name: str, _progress: Any) -> Any:
+    return _compiled(Source(text, arguments, name)).decisions()[0], name
+
+
+def _opened(data: bytes, source: Source | None) -> Model:
+    """Returns the model of an object. Compiles the model if this machine cannot run the object.
+
+    Raises batch.Error if there is no compiler either.
+    """
+    try:
+        model = Model.of_object(data)
+    except Error as error:
+        if source is None:
+            raise
+        try:
+            return _compiled(source)
+        except CompileError as failure:
+            raise Error(f"{error}; the model cannot be compiled here either: {failure}") from None
+    if source is not None:
+        model.decisions = functools.lru_cache(functools.partial(
+            _decisions, None, source.arguments, source.text, source.name, None))
+    return model
+
+
+def _received_model(digest: str, data: bytes, source: tuple[Any, ...] | None) -> Model:
+    return _models.get(digest, lambda: _opened(data, source and Source(*source)))
+
+
+def _reduced_model(model: Model) -> tuple[Any, ...]:
+    source = model.source and tuple(model.source)
+    digest = hashlib.sha256(model.object + repr(source).encode()).hexdigest()
+    return _received_model, (digest, model.object, source)
+
+
+# --- modules of batch.vmap ---------------------------------------------------------------
+
+class CarriedObject:
+    """Object of a module. A process that unpickles it does not compile the module."""
+
+    def __init__(self, key: str, data: bytes) -> None:
+        self._key, self._data = key, data
+
+    def __reduce__(self) -> Any:
+        return _received_object, (self._key, self._data)
+
+
+def _received_object(key: str, data: bytes) -> CarriedObject:
+    _objects.get(key, lambda: data)
+    return CarriedObject(key, data)
+
+
+def _key(text: str, strategy: str) -> str:
+    return hashlib.sha256(f"{strategy}\n{text}".encode()).hexdigest()
+
+
+def carried_object(text: str, strategy: str, model: Model) -> CarriedObject:
+    """Returns the object of a module, for the pickle of a function."""
+    return CarriedObject(_key(text, strategy), model.object)
+
+
+def model_of_module(text: str, strategy: str) -> Model:
+    """Compiles a module, unless its object has arrived with a function."""
+    data = _objects.find(_key(text, strategy))
+    return compile(text, strategy=strategy) if data is None else _opened(
+        data, Source(text.encode(), (f"--strategy={strategy}",), "a module"))
+
+
+# --- bound functions ---------------------------------------------------------------------
+
+def _bound(model: Model, parameters: ParameterValue, options: dict[str, Any]) -> Function:
+    if not isinstance(parameters, bytes):
+        return model.bind(parameters, bits=True, **options)
+    with tempfile.NamedTemporaryFile(prefix="batch-", suffix=".safetensors") as file:
+        file.write(parameters)
+        file.flush()
+        function = model.bind(file.name, **options)
+    function.given = function.given._replace(parameters=kept_parameters(parameters))
+    return function
+
+
+def _received_function(token: str, model: Model, parameters: ParameterValue,
+                       options: dict[str, Any]) -> Function:
+    function = _functions.get(token, lambda: _bound(model, parameters, options))
+    function.token = token
+    return function
+
+
+def _reduced_function(function: Function) -> tuple[Any, ...]:
+    if function.token is None:
+        function.token = uuid.uuid4().hex
+    parameters, options = function.given
+    return _received_function, (function.token, function.model, parameters.value(), options)
+
+
+def load(path: str | os.PathLike[str]) -> Model | Function:
+    """Reads a file of Model.save() or Function.save(). Returns such a Model or Function.
+
+    Needs neither the compiler nor JAX. If this machine lacks instructions that the saved code
+    uses, the model is compiled again.
+
+    The file contains machine code, which the returned object runs. Load only files that you trust.
+
+    Raises a ValueError if the file has another format. Raises batch.Error if this machine can
+    neither run the code nor compile the model.
+    """
+    file = read_model_file(path)
+    model = _opened(file.object, file.source and Source(*file.source))
+    if file.parameters is None or file.options is None:
+        return model
+    return _bound(model, file.parameters, file.options)
+
+
+def _refused(_: Cancellation) -> NoReturn:
+    raise TypeError("a batch.Cancellation belongs to this process and cannot be pickled; create "
+                    "one in the process that calls the function")
+
+
+copyreg.pickle(Model, _reduced_model)
+copyreg.pickle(Function, _reduced_function)
+copyreg.pickle(Cancellation, _refused)
