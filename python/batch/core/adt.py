@@ -6,6 +6,7 @@ dataclasses, and programs are called with their objects. This module does not ne
 
 from __future__ import annotations
 
+import copyreg
 import dataclasses
 import inspect
 import sys
@@ -13,11 +14,13 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
+from batch.core.pickles import find, has_name, pack, unpack
 from batch.core.types import (
     Data,
     List,
     Scalar,
     Tensor,
+    describe_type,
     element_name,
     element_of,
     tensor,
@@ -58,25 +61,39 @@ def type_of(annotation, names):
 
 
 class Scope:
-    """Namespace of a declaration. Names are resolved when they are first needed."""
+    """Namespace of a declaration. Names are resolved when they are first needed.
+
+    A pickle contains only the types that the declaration has resolved.
+    """
 
     def __init__(self, depth: int) -> None:
         frame = sys._getframe(depth + 1)
         self._globals = frame.f_globals
         self._frame = frame if frame.f_locals is not frame.f_globals else None
+        self._resolved: dict[str, Any] = {}
+        self.data: Any = None  # the data type of this declaration, if it declares one
 
     def names(self, **own: Any) -> Callable[[str], Any]:
         def evaluate(text: str) -> Any:
+            if self._globals is None and text in self._resolved:
+                return self._resolved[text]
             outer = self._frame.f_locals if self._frame else {}
             try:
-                return eval(text, self._globals, {**outer, **own})
+                found = eval(text, self._globals or {}, {**outer, **own})
             except NameError as error:
                 raise TypeError(f"cannot resolve type {text!r}: {error}; define the name before "
                                 "the first use of the data type") from None
+            self._resolved[text] = found
+            return found
         return evaluate
 
     def close(self) -> None:
         self._frame = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.data is not None:
+            fields_of(self.data)  # resolves the types of all fields
+        return {"_globals": None, "_frame": None, "_resolved": self._resolved, "data": self.data}
 
 
 class _Tracing(threading.local):
@@ -91,11 +108,13 @@ class AdtType(type):
     """Metaclass of data types and of their variants.
 
     Its own attributes begin with an underscore, because the user chooses the names of fields.
+    Classes with equal declarations are equal: a process may receive a data type from another
+    process in several ways.
     """
 
     def __call__(cls, *arguments, **named):
         if cls._is_adt():
-            variants = ", ".join(v.__qualname__ for v in cls._variants)
+            variants = ", ".join(map(repr, cls._variants))
             raise TypeError(
                 f"data type {cls.__name__} cannot be instantiated; call a variant: {variants}")
         if tracing.construct is not None:
@@ -106,14 +125,29 @@ class AdtType(type):
 
     def __instancecheck__(cls, value):
         if isinstance(type(value), AdtType):
-            return type.__instancecheck__(cls, value)
+            return type.__instancecheck__(cls, value) or any(
+                base.__name__ == cls.__name__ and base == cls for base in type(value).__mro__)
         return tracing.decide is not None and tracing.decide(cls, value)
+
+    def __eq__(cls, other):
+        if cls is other:
+            return True
+        if not isinstance(other, AdtType) or cls.__name__ != other.__name__:
+            return NotImplemented
+        own, others = _place(cls), _place(other)
+        return own is not None and others is not None and own[1] == others[1] and \
+            repr(own[0]) == repr(others[0]) and \
+            _declaration(own[0]) == _declaration(others[0])
+
+    def __hash__(cls):
+        return hash(cls.__name__)
 
     def _is_adt(cls):
         return "_variants" in cls.__dict__
 
     def __repr__(cls):
-        return cls.__qualname__
+        # cloudpickle does not preserve __qualname__.
+        return cls.__dict__.get("_qualname", cls.__qualname__)
 
 
 # Attributes that are not copied from a declared class.
@@ -123,7 +157,7 @@ _MADE = ("__dict__", "__weakref__", "__init__", "__repr__", "__eq__", "__hash__"
 
 def _variant(base, number, body):
     own = {key: value for key, value in body.__dict__.items() if key not in _MADE}
-    own["__qualname__"] = body.__qualname__
+    own["__qualname__"] = own["_qualname"] = body.__qualname__
     for field in inspect.get_annotations(body) if sys.version_info < (3, 14) else ():
         if field.startswith("_") or hasattr(AdtType, field):
             raise TypeError(
@@ -193,8 +227,9 @@ def adt(cls: type[Any] | None = None, *, kind: Kind | None = None,
                 f"{cls.__name__} has no variants; define a class for each variant in its body")
         base = AdtType(cls.__name__, (), {
             "__doc__": cls.__doc__, "__module__": cls.__module__,
-            "__qualname__": cls.__qualname__, "__slots__": (),
+            "__qualname__": cls.__qualname__, "_qualname": cls.__qualname__, "__slots__": (),
             "_kind": kind, "_arity": arity, "_scope": scope, "_fields": None, "_views": {}})
+        scope.data = base
         variants = tuple(_variant(base, i, body) for i, body in enumerate(bodies))
         for variant in variants:
             setattr(base, variant.__name__, variant)
@@ -209,6 +244,41 @@ def adt(cls: type[Any] | None = None, *, kind: Kind | None = None,
     return declare if cls is None else declare(cls)
 
 
+def _place(cls):
+    """Returns the data type of a class and the number of its variant, or None for the data type.
+
+    Returns None for a class that a program derives from a variant.
+    """
+    if cls._is_adt():
+        return cls, None
+    return (cls._adt, cls._number) if "_number" in cls.__dict__ else None
+
+
+def _declaration(data):
+    """Returns a value that is equal for data types with equal declarations."""
+    try:
+        found = [(one.__module__.replace("__mp_main__", "__main__"), repr(one), one._kind,
+                  one._arity, _members(one),
+                  [(variant.__name__, [(name, describe_type(kind)) for name, kind in fields],
+                    _members(variant), [(field.default, field.default_factory)
+                                        for field in dataclasses.fields(variant)])
+                   for variant, fields in zip(one._variants, fields_of(one))])
+                 for one in reachable(data)]
+    except (TypeError, ValueError):  # its fields have no valid types
+        return object()
+    return found
+
+
+def _members(cls):
+    """Returns the code of the methods of a class."""
+    found = {}
+    for name, member in vars(cls).items():
+        member = getattr(member, "__func__", getattr(member, "fget", member))
+        if hasattr(member, "__code__"):
+            found[name] = member.__code__, member.__defaults__
+    return found
+
+
 def fields_of(data):
     """Returns the types of fields: for each variant of a data type, a list of (name, type)."""
     if data._fields is None:
@@ -219,7 +289,7 @@ def fields_of(data):
                 found.append([(name, type_of(annotations[name], names))
                               for name in variant._names])
             except TypeError as error:
-                raise TypeError(f"{variant.__qualname__}: {error}") from None
+                raise TypeError(f"{variant!r}: {error}") from None
         _check_children(data, found)
         data._fields = found
         data._scope.close()
@@ -234,13 +304,13 @@ def _check_children(data, fields):
         if data._kind == "sequence" and (lists or len(children) > 1):
             count = "a list of children" if lists else f"{len(children)} children"
             raise ValueError(
-                f"{variant.__qualname__} has {count}, but {data.__name__} is declared as a "
+                f"{variant!r} has {count}, but {data.__name__} is declared as a "
                 "sequence, whose nodes have at most one child; declare it with kind='tree' or "
                 "kind='dag'")
         least = sum(not isinstance(kind, List) for kind in children)
         if data._arity is not None and least > data._arity:
             raise ValueError(
-                f"{variant.__qualname__} has {least} children, but {data.__name__} is declared "
+                f"{variant!r} has {least} children, but {data.__name__} is declared "
                 f"with arity {data._arity}; declare it with arity {least} or more")
 
 
@@ -255,3 +325,26 @@ def reachable(data):
         work += [element_of(kind).adt for fields in fields_of(one) for _, kind in fields
                  if isinstance(element_of(kind), Data)]
     return list(found)
+
+
+# --- pickles -----------------------------------------------------------------------------
+
+def _received(name, digest, data):
+    """Returns a data type that arrives by value. Prefers an equal one that the program declares."""
+    received, own = unpack(digest, data), find("__main__", name)
+    return own if isinstance(own, AdtType) and own == received else received
+
+
+def _reduced(cls):
+    if has_name(cls):
+        return cls.__qualname__
+    place = _place(cls)
+    if place is not None and place[1] is not None:
+        return getattr, (place[0], cls.__name__)
+    return _received, (repr(cls), *pack(cls))
+
+
+copyreg.pickle(AdtType, _reduced)
+# Without this, a pickled dataclass would contain a copy of MISSING, and fields without a default
+# would have this copy as their default.
+copyreg.pickle(type(dataclasses.MISSING), lambda _: "MISSING")

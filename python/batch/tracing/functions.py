@@ -208,7 +208,7 @@ class Defined:
         functools.update_wrapper(self, function)
         self.function: Callable[..., Any] = function
         self._scope = scope
-        self._returns: PyTree = _UNREAD
+        self._returns: list[PyTree] = []  # the result of returns(), after its first call
 
     def __call__(self, *arguments: Any, **named: Any) -> PyTree:
         leaves, tree = flatten_tree((arguments, named))
@@ -234,17 +234,21 @@ class Defined:
 
     def returns(self) -> PyTree:
         """Returns the tree of result types in the annotation, or None."""
-        if self._returns is _UNREAD:
+        if not self._returns:
             annotation = inspect.get_annotations(self.function).get("return")
-            self._returns = None if annotation is None else _annotated(
-                annotation, self._scope.names())
-        return self._returns
+            self._returns = [None if annotation is None else _annotated(
+                annotation, self._scope.names())]
+        return self._returns[0]
 
     def data_arguments(self) -> dict[str, Data | List]:
         return data_arguments(self.function, self._scope)
 
-
-_UNREAD = object()
+    def __getstate__(self) -> dict[str, Any]:
+        # The scope contains the types in annotations after these calls.
+        self.data_arguments()
+        self._returns = []
+        self.returns()
+        return {**self.__dict__, "_returns": []}
 
 
 def data_arguments(function, scope=None):

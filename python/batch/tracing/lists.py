@@ -60,7 +60,7 @@ def _field(what, kind, value):
     Raises TypeError if the value does not have this type.
     """
     if isinstance(kind, Data):
-        if not isinstance(value, Value) or value._data is not kind.adt:
+        if not isinstance(value, Value) or value._data != kind.adt:
             raise _mismatch(what, describe_type(kind), f"{value!r:.60}")
         return value._tracer
     if isinstance(kind, List):

@@ -27,9 +27,9 @@ from batch.tracing.values import (
 def decide(cls, value):
     if not isinstance(value, Value):
         return False
-    if value._data is not getattr(cls, "_adt", cls):
+    if value._data != getattr(cls, "_adt", cls):
         return False
-    return cls is value._data or variant_of(value) == cls._number
+    return cls == value._data or variant_of(value) == cls._number
 
 
 def dim_of(value):

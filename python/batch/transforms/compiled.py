@@ -11,8 +11,8 @@ from jax.extend import core
 
 from batch.core.source_map import translated_errors
 from batch.lowering.entry import lower_jaxpr
+from batch.runtime.arrivals import carried_object, model_of_module
 from batch.runtime.binding import Bound, trace
-from batch.runtime.compiler import compile
 from batch.runtime.model import explain_run
 from batch.runtime.ragged import Ragged
 from batch.tracing.entries import check_path
@@ -98,8 +98,14 @@ class Compiled:
                 self._changing = [value for value in constants
                                   if isinstance(value, Bound)]
                 with translated_errors(self.source_map):
-                    self._model = compile(self.text, strategy=self._strategy())
+                    self._model = model_of_module(self.text, self._strategy())
             return self._model
+
+    def objects(self):
+        """Returns the objects of this function and of sharing(), if they are compiled."""
+        own = [carried_object(self.text, self._strategy(), self._model)] if self._model else []
+        return own + [carried for other in list(self._others.values())
+                      for carried in other.objects()]
 
     def _strategy(self):
         """Returns the strategy: lockstep if refilling lanes improves performance, else the

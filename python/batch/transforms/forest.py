@@ -73,6 +73,9 @@ class Forest:
                                  "post-order")
         return self.values.order
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_known": {}}  # _known contains models
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -261,7 +264,7 @@ class ViewReader(NodeReader):
         """
         data = self.data[data]
         if isinstance(cls, AdtType):
-            if cls._adt is not data:
+            if cls._adt != data:
                 return None
             number = cls._number
         else:

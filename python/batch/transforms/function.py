@@ -9,6 +9,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import jax
 
+from batch.core import pickles
 from batch.core.adt import Scope
 from batch.core.types import PyTree
 from batch.tracing.functions import Defined
@@ -33,6 +34,13 @@ class Function(Defined, Generic[P, R]):
         if current_program() is None:
             return cast(R, call_one(self, arguments, named))
         return cast(R, super().__call__(*arguments, **named))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "single_instance": {}}
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return pickles.reduce(self, lambda: object.__reduce_ex__(self, 2), tuple(
+            compiled for mapped in self.single_instance.values() for compiled in mapped.objects()))
 
 
 def function(f: Callable[P, R]) -> Function[P, R]:

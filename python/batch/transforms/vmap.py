@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import jax
 import numpy
 
+from batch.core import pickles
 from batch.core.adt import Scope
 from batch.core.errors import LoweringError
 from batch.core.types import Data, List, PyTree, describe_type
@@ -49,6 +50,7 @@ from batch.transforms.forest import Forest, as_forest
 
 if TYPE_CHECKING:
     from batch.explain.explanation import Explanation
+    from batch.runtime.arrivals import CarriedObject
 
 R = TypeVar("R")
 _CALLS = 256  # limit on the checked calls that each function caches; a call has a fixed batch size
@@ -82,10 +84,30 @@ class Mapped(Generic[R]):
         self.options: dict[str, Any] = options
         self.data: dict[str, Data | List]
         self.data, self._entry = data_of(function)
+        self._forget()
+
+    def _forget(self):
         # Compiled functions, and the structures of their results.
         self.known: dict[Hashable, Any] = {}
         self.calls: dict[Hashable, Any] = {}  # checked calls
         self.lock: Any = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items()
+                if name not in ("known", "calls", "lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return pickles.reduce(self, lambda: object.__reduce_ex__(self, 2), self.objects())
+
+    def objects(self) -> tuple[CarriedObject, ...]:
+        """Returns the objects of all functions that are compiled."""
+        with self.lock:
+            known = [compiled for compiled, _ in self.known.values()]
+        return tuple(carried for compiled in known for carried in compiled.objects())
 
     def __call__(self, *arguments: Any, **named: Any) -> R:
         if self.data:  # converted once for all uses below

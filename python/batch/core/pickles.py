@@ -1,0 +1,106 @@
+"""Pickles of functions and data types: by name, or by value with cloudpickle.
+
+A value without a name is packed into bytes. Each process unpacks equal bytes once, so a function
+that arrives again is the object that is already traced and compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import operator
+import pickle
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from batch.core.lru_cache import LruCache
+
+_KEPT = 64  # limit on the unpacked values that a process keeps
+
+
+class _Packing(threading.local):
+    is_active = False
+
+
+_packing = _Packing()
+_unpacked = LruCache(_KEPT)
+
+
+@functools.cache
+def _cloudpickle() -> Any:
+    """Returns the module cloudpickle, or None if it is not installed."""
+    try:
+        return importlib.import_module("cloudpickle")
+    except ImportError:
+        return None
+
+
+def _is_by_value(module: str) -> bool:
+    """Returns whether the values of a module are pickled by value, as cloudpickle does."""
+    if module == "__main__":
+        return _cloudpickle() is not None
+    if "cloudpickle" not in sys.modules:
+        return False
+    registered = _cloudpickle().cloudpickle.list_registry_pickle_by_value()
+    return any(module == name or module.startswith(name + ".") for name in registered)
+
+
+def find(module: str, name: str) -> Any:
+    """Returns the value with a qualified name in a module that is loaded; None if none has it."""
+    try:
+        return operator.attrgetter(name)(sys.modules[module])
+    except (AttributeError, KeyError):
+        return None
+
+
+def has_name(value: Any) -> bool:
+    """Returns whether pickles contain only the name of a function or a data type."""
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    return module is not None and name is not None and not _is_by_value(module) and \
+        find(module, name) is value
+
+
+def pack(value: Any) -> tuple[str, bytes]:
+    """Returns the pickle of a value that has no name, and a digest of the pickle.
+
+    Raises a TypeError if this requires cloudpickle, which is not installed.
+    """
+    tool = _cloudpickle()
+    before, _packing.is_active = _packing.is_active, True
+    try:
+        data = (tool or pickle).dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        if tool:
+            raise
+        raise TypeError(f"cannot pickle {value!r} by name: {error}; give a function of a module, "
+                        "or install cloudpickle") from None
+    finally:
+        _packing.is_active = before
+    return hashlib.sha256(data).hexdigest(), data
+
+
+def unpack(digest: str, data: bytes, *_: Any) -> Any:
+    """Returns the value of pack(). Equal digests give the same object."""
+    return _unpacked.get(digest, lambda: pickle.loads(data))
+
+
+def _named(module: str, name: str, *_: Any) -> Any:
+    return operator.attrgetter(name)(importlib.import_module(module))
+
+
+def reduce(value: Any, state: Callable[[], Any], carried: tuple[Any, ...] = ()) -> Any:
+    """Returns what the __reduce_ex__ of a function returns.
+
+    state: returns the result of object.__reduce_ex__. It is used within pack(), where values
+        may refer to each other.
+    carried: values with an effect in the process that unpickles them.
+    """
+    if has_name(value):
+        module, name = value.__module__, value.__qualname__
+        return (_named, (module, name, *carried)) if carried else name
+    if _packing.is_active:
+        return state()
+    return unpack, (*pack(value), *carried)
