@@ -11,6 +11,10 @@ class LruCache:
         self._most, self._known = most, collections.OrderedDict()
         self._lock = threading.Lock()
 
+    def clear(self):
+        with self._lock:
+            self._known.clear()
+
     def find(self, key):
         """Returns the value of a key, or None."""
         with self._lock:

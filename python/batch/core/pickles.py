@@ -6,6 +6,7 @@ that arrives again is the object that is already traced and compiled.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
 import importlib
@@ -27,6 +28,7 @@ class _Packing(threading.local):
 
 _packing = _Packing()
 _unpacked = LruCache(_KEPT)
+atexit.register(_unpacked.clear)  # frees models before the extension module
 
 
 @functools.cache
@@ -42,9 +44,8 @@ def _is_by_value(module: str) -> bool:
     """Returns whether the values of a module are pickled by value, as cloudpickle does."""
     if module == "__main__":
         return _cloudpickle() is not None
-    if "cloudpickle" not in sys.modules:
-        return False
-    registered = _cloudpickle().cloudpickle.list_registry_pickle_by_value()
+    tool = sys.modules.get("cloudpickle")
+    registered = tool.cloudpickle.list_registry_pickle_by_value() if tool else ()
     return any(module == name or module.startswith(name + ".") for name in registered)
 
 
@@ -69,14 +70,17 @@ def pack(value: Any) -> tuple[str, bytes]:
     Raises a TypeError if this requires cloudpickle, which is not installed.
     """
     tool = _cloudpickle()
+    if tool is None and isinstance(value, type):
+        raise TypeError(f"cannot pickle the data type {value!r}, because its module has no such "
+                        "name; give a data type of a module, or install cloudpickle")
     before, _packing.is_active = _packing.is_active, True
     try:
         data = (tool or pickle).dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     except (AttributeError, TypeError, pickle.PicklingError) as error:
         if tool:
             raise
-        raise TypeError(f"cannot pickle {value!r} by name: {error}; give a function of a module, "
-                        "or install cloudpickle") from None
+        raise TypeError(f"cannot pickle {getattr(value, '__name__', value)!r}: {error}; give a "
+                        "function of a module, or install cloudpickle") from None
     finally:
         _packing.is_active = before
     return hashlib.sha256(data).hexdigest(), data

@@ -114,7 +114,7 @@ class Explanation:
 
     def __init__(self, compiled: Iterable[dict[str, Any]], ran: dict[str, Any],
                  source_map: Any, what: str) -> None:
-        self._source_map, self._what = source_map, what
+        self._what = what
         self.remarks = []
         for remark in compiled:
             remark = dict(remark, text=source_map.translate(remark["text"]))

@@ -7,6 +7,7 @@ which otherwise compile their modules again.
 
 from __future__ import annotations
 
+import atexit
 import copyreg
 import functools
 import hashlib
@@ -24,6 +25,13 @@ from batch.runtime.parameters import ParameterValue, kept_parameters
 
 # Limits on the values from other processes that this process keeps.
 _models, _functions, _objects = LruCache(64), LruCache(64), LruCache(64)
+
+
+@atexit.register
+def _clear():
+    """Frees models before the extension module."""
+    _models.clear()
+    _functions.clear()
 
 
 # --- models ------------------------------------------------------------------------------

@@ -28,13 +28,16 @@ class Bound:
     """Snapshot of an array. Only update() changes it, even if the memory of the array changes."""
 
     def __init__(self, array: ArrayLike) -> None:
-        self._given = array
-        self._lock = threading.Lock()
-        self.version: int = 0
-        self._token: str | None = None  # identifies the current value in pickles
-        self.value: NDArray[Any] = numpy.array(array)
+        self.__setstate__((array, numpy.array(array), 0, None))
         if self.value.dtype.kind in "OUSMm":
             raise TypeError(f"batch.bind expects an array of numbers, got {array!r}")
+
+    def __setstate__(self, state: tuple[ArrayLike, NDArray[Any], int, str | None]) -> None:
+        self._given = state[0]
+        self.value: NDArray[Any] = state[1]  # update() replaces it, and nothing writes to it
+        self.version: int = state[2]
+        self._token: str | None = state[3]  # identifies the value in pickles
+        self._lock = threading.Lock()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -76,18 +79,15 @@ class Bound:
         return f"batch.bind({self.dtype}{list(self.shape)}, version {self.version})"
 
 
-_arrived = LruCache(64)
+_values = LruCache(64)
 
 
 def _received(token: str, value: NDArray[Any], version: int) -> Bound:
-    """Returns the array with this value that arrived first, so that models stay bound to it."""
-    def make():
-        bound = Bound(value)
-        bound.version, bound._token = version, token
-        return bound
-
-    found = _arrived.get(token, make)
-    return found if found._token == token else make()  # this process has updated the first one
+    """Returns an array whose value arrived before, so that models which it is bound to remain."""
+    bound = Bound.__new__(Bound)
+    value = _values.get(token, lambda: value)
+    bound.__setstate__((value, value, version, token))
+    return bound
 
 
 def bind(array: ArrayLike) -> Bound:

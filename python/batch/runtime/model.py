@@ -106,7 +106,8 @@ class Model:
             try:
                 return cls(file.name)
             except _native.Error as error:
-                raise _native.Error(str(error).replace(f"'{file.name}'", "the model")) from None
+                text = str(error).replace(f"object '{file.name}'", "the object of the model")
+                raise _native.Error(text.replace(f"'{file.name}'", "the model")) from None
 
     @property
     def source(self) -> Source | None:

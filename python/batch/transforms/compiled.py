@@ -134,16 +134,17 @@ class Compiled:
     def bind(self, leaves, keep=True):
         """Returns the model bound to these parameters.
 
-        The cache identifies JAX arrays, which are immutable, by identity. It identifies
-        bound arrays by identity and version.
+        The cache identifies JAX arrays, and the values of bound arrays, by identity. They are
+        immutable.
 
         keep: whether the result may be cached.
         """
         if self._only:
             return self._only
         model = self.model
-        changing = [*[leaves[i] for i in self._parameters], *self._changing]
-        key = tuple([(id(value), getattr(value, "version", 0)) for value in changing])
+        changing = [value.value if isinstance(value, Bound) else value
+                    for value in (*[leaves[i] for i in self._parameters], *self._changing)]
+        key = tuple(map(id, changing))
         with self._lock:
             known = self._bound.get(key)  # arrays of a bound model are alive and do not change
             if known:
@@ -169,7 +170,7 @@ class Compiled:
                 if not key:
                     self._only = function
                 # References to the arrays ensure that their ids remain valid.
-                self._bound[key] = list(given.values()), function
+                self._bound[key] = [*given.values(), *changing], function
                 while len(self._bound) > _BOUND:
                     self._bound.popitem(last=False)
         return function
