@@ -7,7 +7,6 @@ import pickle
 import re
 import textwrap
 
-import jax.numpy as jnp
 import numpy
 import pytest
 from support import travelling

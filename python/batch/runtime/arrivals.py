@@ -21,7 +21,7 @@ from batch.core.lru_cache import LruCache
 from batch.runtime.compiler import CompileError, compile
 from batch.runtime.model import Function, Model, Source
 from batch.runtime.model_file import read_model_file
-from batch.runtime.parameters import ParameterValue, kept_parameters
+from batch.runtime.parameters import ParameterValue, given_parameters
 
 # Limits on the values from other processes that this process keeps.
 _models, _functions, _objects = LruCache(64), LruCache(64), LruCache(64)
@@ -119,7 +119,7 @@ def _bound(model: Model, parameters: ParameterValue, options: dict[str, Any]) ->
         file.write(parameters)
         file.flush()
         function = model.bind(file.name, **options)
-    function.given = function.given._replace(parameters=kept_parameters(parameters))
+    function.given = function.given._replace(parameters=given_parameters(parameters))
     return function
 
 

@@ -14,7 +14,7 @@ import numpy
 import batch._native as _native
 from batch.runtime.field_values import NUMPY_TYPES, NodeReader, dense_array, list_values
 from batch.runtime.model_file import write_model_file
-from batch.runtime.parameters import kept_parameters
+from batch.runtime.parameters import given_parameters
 from batch.runtime.ragged import Ragged
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from batch._native import Cancellation, Field
     from batch.explain.explanation import Explanation
-    from batch.runtime.parameters import KeptParameters
+    from batch.runtime.parameters import GivenParameters
 
 _Explainer = TypeVar("_Explainer", bound="Callable[..., Explanation]")
 
@@ -166,7 +166,7 @@ class Model:
         # Another process has another number of cores.
         given_options = {**options, "threads": None if threads is None else options["threads"]}
         return Function(self, bound, options, BindArguments(
-            kept_parameters(parameters), given_options))
+            given_parameters(parameters), given_options))
 
 
 def read_structures(model, given, reading, instances):
@@ -189,7 +189,7 @@ def read_structures(model, given, reading, instances):
 
 class BindArguments(NamedTuple):
     """Arguments of Model.bind(), with which another process binds the model again."""
-    parameters: KeptParameters
+    parameters: GivenParameters
     options: dict[str, Any]
 
 

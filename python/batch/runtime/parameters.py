@@ -60,11 +60,11 @@ class _Contents:
         return self._contents
 
 
-KeptParameters: TypeAlias = "_Arrays | _File | _Contents"
+GivenParameters: TypeAlias = "_Arrays | _File | _Contents"
 
 
-def kept_parameters(
-        given: Mapping[str, Any] | str | os.PathLike[str] | bytes) -> KeptParameters:
+def given_parameters(
+        given: Mapping[str, Any] | str | os.PathLike[str] | bytes) -> GivenParameters:
     """Returns parameters with the values at this time."""
     if isinstance(given, bytes):
         return _Contents(given)

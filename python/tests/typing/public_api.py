@@ -59,6 +59,10 @@ def models(path: Path, b: jax.Array) -> None:
     assert_type(f.run(2, [numpy.ones(2)]), list[Any])
     assert_type(f.traced(2, [numpy.ones(2)]), dict[str, Any])
 
+    assert_type(model.save("model.batch"), None)
+    assert_type(f.save(path), None)
+    assert_type(batch.load(path), batch.Model | batch.Function)
+
     cancellation = batch.Cancellation()
     assert_type(cancellation.request(), None)
     assert_type(cancellation.reset(), None)
