@@ -70,6 +70,8 @@ RECEIVER = """
         sent = pickle.load(file)
     for name, (cold, warm, use, wanted) in sent.items():
         use = pickle.loads(use)
+        if "vmap" in name or "@batch" in name:
+            assert pickle.loads(cold) is pickle.loads(warm), name
         for data in cold, warm, cold:
             found = [numpy.asarray(leaf).tobytes()
                      for leaf in tree.leaves(use(pickle.loads(data)))]
@@ -138,6 +140,16 @@ def test_second_arrival_traces_and_compiles_nothing(tmp_path):
 
 
 @needs_cloudpickle
+def test_compiles_where_an_object_is_damaged():
+    f = batch.vmap(lambda x: x * 3.25 + 1)
+    x = numpy.float32([1, 2])
+    wanted = f(x)
+    data = pickle.dumps(f)
+    assert data.count(b"BATCHEND") == 1  # the end of the object
+    assert numpy.array_equal(pickle.loads(data.replace(b"BATCHEND", b"        "))(x), wanted)
+
+
+@needs_cloudpickle
 def test_changed_globals_are_another_function():
     """A pickle contains the values of globals at its time."""
     def scaled(x):
@@ -149,6 +161,12 @@ def test_changed_globals_are_another_function():
     factor = numpy.float32([3])
     assert pickle.loads(pickle.dumps(f))(numpy.float32([1])) == 3
     assert first(numpy.float32([1])) == 2
+
+
+def test_copies_are_the_function():
+    f = batch.vmap(lambda x: x)
+    assert copy.copy(f) is f and copy.deepcopy([f])[0] is f
+    assert copy.deepcopy(travelling.encode) is travelling.encode
 
 
 SCRIPT = """

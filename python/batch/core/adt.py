@@ -63,7 +63,7 @@ def type_of(annotation, names):
 class Scope:
     """Namespace of a declaration. Names are resolved when they are first needed.
 
-    A pickle contains only the types that the declaration has resolved.
+    A pickle contains only the types that the declaration has resolved, and none of its variables.
     """
 
     def __init__(self, depth: int) -> None:
@@ -72,6 +72,7 @@ class Scope:
         self._frame = frame if frame.f_locals is not frame.f_globals else None
         self._resolved: dict[str, Any] = {}
         self.data: Any = None  # the data type of this declaration, if it declares one
+        self.fields: Any = None  # result of fields_of(data), after its first call
 
     def names(self, **own: Any) -> Callable[[str], Any]:
         def evaluate(text: str) -> Any:
@@ -93,7 +94,7 @@ class Scope:
     def __getstate__(self) -> dict[str, Any]:
         if self.data is not None:
             fields_of(self.data)  # resolves the types of all fields
-        return {"_globals": None, "_frame": None, "_resolved": self._resolved, "data": self.data}
+        return {**self.__dict__, "_globals": None, "_frame": None}
 
 
 class _Tracing(threading.local):
@@ -228,7 +229,7 @@ def adt(cls: type[Any] | None = None, *, kind: Kind | None = None,
         base = AdtType(cls.__name__, (), {
             "__doc__": cls.__doc__, "__module__": cls.__module__,
             "__qualname__": cls.__qualname__, "_qualname": cls.__qualname__, "__slots__": (),
-            "_kind": kind, "_arity": arity, "_scope": scope, "_fields": None, "_views": {}})
+            "_kind": kind, "_arity": arity, "_scope": scope, "_views": {}})
         scope.data = base
         variants = tuple(_variant(base, i, body) for i, body in enumerate(bodies))
         for variant in variants:
@@ -281,7 +282,9 @@ def _members(cls):
 
 def fields_of(data):
     """Returns the types of fields: for each variant of a data type, a list of (name, type)."""
-    if data._fields is None:
+    # cloudpickle copies the attributes of a class before it pickles them, so they do not change.
+    scope = data._scope
+    if scope.fields is None:
         names, found = data._scope.names(**{data.__name__: data}), []
         for variant in data._variants:
             annotations = inspect.get_annotations(variant)
@@ -291,9 +294,9 @@ def fields_of(data):
             except TypeError as error:
                 raise TypeError(f"{variant!r}: {error}") from None
         _check_children(data, found)
-        data._fields = found
-        data._scope.close()
-    return data._fields
+        scope.fields = found
+        scope.close()
+    return scope.fields
 
 
 def _check_children(data, fields):

@@ -14,8 +14,7 @@ import operator
 import pickle
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from batch.core.lru_cache import LruCache
 
@@ -95,16 +94,30 @@ def _named(module: str, name: str, *_: Any) -> Any:
     return operator.attrgetter(name)(importlib.import_module(module))
 
 
-def reduce(value: Any, state: Callable[[], Any], carried: tuple[Any, ...] = ()) -> Any:
-    """Returns what the __reduce_ex__ of a function returns.
+class PicklableFunction:
+    """Base of functions that are pickled by name or by value. Copies are the functions themselves.
 
-    state: returns the result of object.__reduce_ex__. It is used within pack(), where values
-        may refer to each other.
-    carried: values with an effect in the process that unpickles them.
+    Within pack(), where values may refer to each other, their state is pickled in place.
     """
-    if has_name(value):
-        module, name = value.__module__, value.__qualname__
-        return (_named, (module, name, *carried)) if carried else name
-    if _packing.is_active:
-        return state()
-    return unpack, (*pack(value), *carried)
+
+    if TYPE_CHECKING:
+        __qualname__: str
+
+    def carried(self) -> tuple[Any, ...]:
+        """Returns values with an effect in the process that unpickles them."""
+        return ()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if has_name(self):
+            carried = () if _packing.is_active else self.carried()
+            return (_named, (self.__module__, self.__qualname__, *carried)) if carried else \
+                self.__qualname__
+        if _packing.is_active:
+            return object.__reduce_ex__(self, protocol)
+        return unpack, (*pack(self), *self.carried())
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Any:
+        return self

@@ -61,14 +61,17 @@ def _opened(data: bytes, source: Source | None) -> Model:
             return _compiled(source)
         except CompileError as failure:
             raise Error(f"{error}; the model cannot be compiled here either: {failure}") from None
-    if source is not None:
-        model.decisions = functools.lru_cache(functools.partial(
-            _decisions, None, source.arguments, source.text, source.name, None))
+    return _with_source(model, source) if source else model
+
+
+def _with_source(model: Model, source: Source) -> Model:
+    model.decisions = functools.lru_cache(functools.partial(
+        _decisions, None, source.arguments, source.text, source.name, None))
     return model
 
 
 def _received_model(digest: str, data: bytes, source: tuple[Any, ...] | None) -> Model:
-    return _models.get(digest, lambda: _opened(data, source and Source(*source)))
+    return _models.get(digest, lambda: _opened(data, Source(*source) if source else None))
 
 
 def _reduced_model(model: Model) -> tuple[Any, ...]:
@@ -103,11 +106,16 @@ def carried_object(text: str, strategy: str, model: Model) -> CarriedObject:
     return CarriedObject(_key(text, strategy), model.object)
 
 
-def model_of_module(text: str, strategy: str) -> Model:
-    """Compiles a module, unless its object has arrived with a function."""
+def arrived_model(text: str, strategy: str) -> Model | None:
+    """Returns the model of a module, if its object has arrived and this machine can run it."""
     data = _objects.find(_key(text, strategy))
-    return compile(text, strategy=strategy) if data is None else _opened(
-        data, Source(text.encode(), (f"--strategy={strategy}",), "a module"))
+    if data is None:
+        return None
+    try:
+        model = Model.of_object(data)
+    except Error:
+        return None
+    return _with_source(model, Source(text.encode(), (f"--strategy={strategy}",), "a module"))
 
 
 # --- bound functions ---------------------------------------------------------------------
@@ -149,7 +157,7 @@ def load(path: str | os.PathLike[str]) -> Model | Function:
     neither run the code nor compile the model.
     """
     file = read_model_file(path)
-    model = _opened(file.object, file.source and Source(*file.source))
+    model = _opened(file.object, Source(*file.source) if file.source else None)
     if file.parameters is None or file.options is None:
         return model
     return _bound(model, file.parameters, file.options)

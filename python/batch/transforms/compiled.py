@@ -11,8 +11,9 @@ from jax.extend import core
 
 from batch.core.source_map import translated_errors
 from batch.lowering.entry import lower_jaxpr
-from batch.runtime.arrivals import carried_object, model_of_module
+from batch.runtime.arrivals import arrived_model, carried_object
 from batch.runtime.binding import Bound, trace
+from batch.runtime.compiler import compile
 from batch.runtime.model import explain_run
 from batch.runtime.ragged import Ragged
 from batch.tracing.entries import check_path
@@ -98,7 +99,9 @@ class Compiled:
                 self._changing = [value for value in constants
                                   if isinstance(value, Bound)]
                 with translated_errors(self.source_map):
-                    self._model = model_of_module(self.text, self._strategy())
+                    strategy = self._strategy()
+                    self._model = arrived_model(self.text, strategy) or \
+                        compile(self.text, strategy=strategy)
             return self._model
 
     def objects(self):

@@ -9,8 +9,8 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import jax
 
-from batch.core import pickles
 from batch.core.adt import Scope
+from batch.core.pickles import PicklableFunction
 from batch.core.types import PyTree
 from batch.tracing.functions import Defined
 from batch.tracing.locations import user_location
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Function(Defined, Generic[P, R]):
+class Function(Defined, PicklableFunction, Generic[P, R]):
     """A @batch.function, which can also be called outside of other functions."""
 
     def __init__(self, function: Callable[P, R], scope: Scope) -> None:
@@ -38,9 +38,9 @@ class Function(Defined, Generic[P, R]):
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "single_instance": {}}
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return pickles.reduce(self, lambda: object.__reduce_ex__(self, 2), tuple(
-            compiled for mapped in self.single_instance.values() for compiled in mapped.objects()))
+    def carried(self) -> tuple[Any, ...]:
+        return tuple(carried for mapped in list(self.single_instance.values())
+                     for carried in mapped.carried())
 
 
 def function(f: Callable[P, R]) -> Function[P, R]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import jax
 import numpy
 
-from batch.core import pickles
 from batch.core.adt import Scope
 from batch.core.errors import LoweringError
+from batch.core.pickles import PicklableFunction
 from batch.core.types import Data, List, PyTree, describe_type
 from batch.lowering.types import element_type
 from batch.runtime.binding import Bound
@@ -68,7 +68,7 @@ def data_of(function: Callable[..., Any]) -> tuple[dict[str, Data | List], tuple
     return data, tuple(inspect.signature(function).parameters)
 
 
-class Mapped(Generic[R]):
+class Mapped(PicklableFunction, Generic[R]):
     """A function over all instances, compiled once for each kind of arguments.
 
     Its results have the structure of the function's results, and the axes of out_axes.
@@ -100,10 +100,7 @@ class Mapped(Generic[R]):
         self.__dict__.update(state)
         self._forget()
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return pickles.reduce(self, lambda: object.__reduce_ex__(self, 2), self.objects())
-
-    def objects(self) -> tuple[CarriedObject, ...]:
+    def carried(self) -> tuple[CarriedObject, ...]:
         """Returns the objects of all functions that are compiled."""
         with self.lock:
             known = [compiled for compiled, _ in self.known.values()]
