@@ -126,8 +126,7 @@ class AdtType(type):
 
     def __instancecheck__(cls, value):
         if isinstance(type(value), AdtType):
-            return type.__instancecheck__(cls, value) or any(
-                base.__name__ == cls.__name__ and base == cls for base in type(value).__mro__)
+            return type.__instancecheck__(cls, value) or _is_of_equal(cls, type(value))
         return tracing.decide is not None and tracing.decide(cls, value)
 
     def __eq__(cls, other):
@@ -253,6 +252,14 @@ def _place(cls):
     if cls._is_adt():
         return cls, None
     return (cls._adt, cls._number) if "_number" in cls.__dict__ else None
+
+
+def _is_of_equal(cls, variant):
+    """Returns whether a variant, or a class derived from it, belongs to an equal declaration."""
+    data = cls.__dict__.get("_adt", cls)
+    if variant._adt is data or data.__name__ != variant._adt.__name__ or variant._adt != data:
+        return False
+    return cls is data or cls._number == variant._number
 
 
 def _declaration(data):

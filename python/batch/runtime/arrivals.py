@@ -13,7 +13,6 @@ import functools
 import hashlib
 import os
 import tempfile
-import uuid
 from typing import Any, NoReturn
 
 from batch._native import Cancellation, Error
@@ -140,7 +139,7 @@ def _received_function(token: str, model: Model, parameters: ParameterValue,
 
 def _reduced_function(function: Function) -> tuple[Any, ...]:
     if function.token is None:
-        function.token = uuid.uuid4().hex
+        function.token = os.urandom(16).hex()
     parameters, options = function.given
     return _received_function, (function.token, function.model, parameters.value(), options)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import threading
-import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +66,7 @@ class Bound:
 
     def __reduce__(self) -> Any:
         with self._lock:
-            self._token = self._token or uuid.uuid4().hex
+            self._token = self._token or os.urandom(16).hex()
             return _received, (self._token, self.value, self.version)
 
     def __jax_array__(self) -> jax.Array:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import uuid
 import zipfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,7 +43,7 @@ def write_model_file(path: str | os.PathLike[str], data: bytes, source: Source |
     """Writes a file, and replaces an older one only after all bytes are written."""
     about = {"format": _FORMAT, "options": options,
              "source": source and {"arguments": source.arguments, "name": source.name}}
-    partial = f"{os.fspath(path)}.{uuid.uuid4().hex}.partial"
+    partial = f"{os.fspath(path)}.{os.urandom(16).hex()}.partial"
     try:
         with zipfile.ZipFile(partial, "x") as archive:
             def put(name: str, content: bytes) -> None:
