@@ -5,6 +5,7 @@ import importlib.util
 import os
 import pickle
 import re
+import shutil
 import textwrap
 
 import numpy
@@ -167,6 +168,46 @@ def test_copies_are_the_function():
     f = batch.vmap(lambda x: x)
     assert copy.copy(f) is f and copy.deepcopy([f])[0] is f
     assert copy.deepcopy(travelling.encode) is travelling.encode
+
+
+AGREEMENT = """
+    import pickle, sys
+    sys.path.insert(0, sys.argv[1])
+    import bundled, cloudpickle
+    from support import travelling
+    with open(travelling.__file__) as file:
+        exec(compile(file.read(), "program.py", "exec"), globals())
+
+    def work(f, trees):
+        assert isinstance(trees[1], Tree.Leaf) and not isinstance(trees[0], Tree.Leaf)
+        return [as_bytes(g(values, WORDS)) for g in (f, batch.vmap(encode, in_axes=(0, None)))
+                for values in (trees, batch.forest(Tree, trees), TREES)]
+
+    f = batch.vmap(encode, in_axes=(0, None))
+    tools = pickle, cloudpickle, bundled
+    with open(sys.argv[2], "wb") as file:
+        pickle.dump(([tool.dumps(f) for tool in tools], [tool.dumps(TREES) for tool in tools],
+                     [tool.dumps(work) for tool in tools[1:]], work(f, TREES)), file)
+"""
+
+
+@needs_cloudpickle
+def test_data_types_that_arrive_separately(tmp_path):
+    """joblib and Ray bundle copies of cloudpickle, which give a process further copies of a
+    class."""
+    shutil.copytree(os.path.dirname(importlib.util.find_spec("cloudpickle").origin),
+                    tmp_path / "bundled")
+    run(AGREEMENT, tmp_path, tmp_path / "sent")
+    assert run("""
+        import itertools, pickle, sys
+        sys.path.insert(0, sys.argv[1])
+        with open(sys.argv[2], "rb") as file:
+            *sent, wanted = pickle.load(file)
+        same = 0
+        for f, trees, work in itertools.product(*sent):
+            same += pickle.loads(work)(pickle.loads(f), pickle.loads(trees)) == wanted
+        print(same, "support.travelling" in sys.modules)
+    """, tmp_path, tmp_path / "sent") == "18 False\n"
 
 
 SCRIPT = """
