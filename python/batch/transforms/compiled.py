@@ -83,6 +83,7 @@ class Compiled:
         self._bound = collections.OrderedDict()
         self._lock = threading.RLock()
         self._model = None
+        self._object = []  # the object of the model, for pickles
         self._only = None  # the bound model, if there is only one way to bind it
         self._positions = None  # positions of results in the model's outputs, if some are data
 
@@ -106,9 +107,10 @@ class Compiled:
 
     def objects(self):
         """Returns the objects of this function and of sharing(), if they are compiled."""
-        own = [carried_object(self.text, self._strategy(), self._model)] if self._model else []
-        return own + [carried for other in list(self._others.values())
-                      for carried in other.objects()]
+        if self._model and not self._object:
+            self._object = [carried_object(self.text, self._strategy(), self._model)]
+        return self._object + [carried for other in list(self._others.values())
+                               for carried in other.objects()]
 
     def _strategy(self):
         """Returns the strategy: lockstep if refilling lanes improves performance, else the
