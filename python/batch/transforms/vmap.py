@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from batch.runtime.arrivals import CarriedObject
 
 R = TypeVar("R")
+# Attributes of a function in pickles. The others are caches.
+_STATE = ("function", "in_axes", "out_axes", "axis_size", "options", "data", "_entry")
 _CALLS = 256  # limit on the checked calls that each function caches; a call has a fixed batch size
 
 
@@ -93,10 +95,10 @@ class Mapped(PicklableFunction, Generic[R]):
         self.lock: Any = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items()
-                if name not in ("known", "calls", "lock")}
+        return {name: self.__dict__[name] for name in _STATE}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        functools.update_wrapper(self, state["function"])
         self.__dict__.update(state)
         self._forget()
 
