@@ -94,7 +94,8 @@ class Scope:
     def __getstate__(self) -> dict[str, Any]:
         if self.data is not None:
             fields_of(self.data)  # resolves the types of all fields
-        return {**self.__dict__, "_globals": None, "_frame": None}
+        return {**self.__dict__, "_globals": None, "_frame": None,
+                "_resolved": dict(sorted(self._resolved.items()))}
 
 
 class _Tracing(threading.local):

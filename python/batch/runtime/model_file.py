@@ -88,7 +88,7 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
                 archive.read("object.so"), source and (
                     archive.read("module.mlir"), tuple(source["arguments"]), source["name"]),
                 parameters, about["options"])
-    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError) as error:
+    except (zipfile.BadZipFile, KeyError, TypeError, json.JSONDecodeError) as error:
         raise ValueError(f"{os.fspath(path)!r} is not a saved model ({error}); expected a file of "
                          "Model.save() or Function.save()") from None
 

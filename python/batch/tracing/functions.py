@@ -246,7 +246,6 @@ class Defined:
     def __getstate__(self) -> dict[str, Any]:
         # The scope contains the types in annotations after these calls.
         self.data_arguments()
-        self._returns = []
         self.returns()
         return {**self.__dict__, "_returns": []}
 

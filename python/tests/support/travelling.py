@@ -68,6 +68,15 @@ def code(tree: Tree) -> Codes:
             return code(left)
 
 
+@batch.function
+def depth(tree: "Tree", step: "batch.tensor(2)") -> "batch.tensor(2)":
+    match tree:
+        case Tree.Leaf():
+            return step
+        case Tree.Node(left, right):
+            return step + jnp.maximum(depth(left, step), depth(right, step))
+
+
 def halve(x):
     return lax.while_loop(lambda x: x > 1, lambda x: x / 3, x)
 
@@ -108,6 +117,9 @@ KINDS = {
     "vmap of a @batch.function": (lambda: batch.vmap(encode, in_axes=(0, None)),
                                   lambda f: f(TREES, WORDS)),
     "@batch.function": (lambda: encode, lambda f: f(TREES[0], WORDS)),
+    "vmap of a call of a @batch.function": (
+        lambda: batch.vmap(lambda tree, step: depth(tree, step) * 2, in_axes=(0, None)),
+        lambda f: f(batch.forest(Tree, TREES), jnp.ones(2))),
     "@batch.function that constructs": (lambda: batch.vmap(grow), lambda f: {
         name: f(TREES)[name].values for name in ("word", "scale")}),
     "data type": (lambda: Tree, lambda Tree: batch.vmap(encode, in_axes=(0, None))(
