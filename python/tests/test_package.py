@@ -14,7 +14,8 @@ import batch
 def test_import_loads_no_optional_package():
     done = run_python("""
         import sys, batch
-        print(sorted({"jax", "torch", "numpyro", "cloudpickle"} & {name.split(".")[0] for name in sys.modules}))
+        loaded = {name.split(".")[0] for name in sys.modules}
+        print(sorted({"jax", "torch", "numpyro", "cloudpickle"} & loaded))
     """)
     assert done.stdout == "[]\n"
 

@@ -1,6 +1,7 @@
 """Functions, data types and models as pickles, in processes that have not seen them."""
 
 import copy
+import dataclasses
 import importlib.util
 import os
 import pickle
@@ -297,7 +298,8 @@ def test_refuses_cancellation():
 
 # --- data types --------------------------------------------------------------------------
 
-def declare(size=3, kind=None, element=int, default=0, body=lambda self: self.word):
+def declare(size=3, kind=None, element=int, default=float("nan"), constant=1,
+            body=lambda self: self.word):
     @batch.adt(kind=kind)
     class Chain:
         class End:
@@ -306,9 +308,10 @@ def declare(size=3, kind=None, element=int, default=0, body=lambda self: self.wo
         class Link:
             next: "Chain"
             weight: "batch.tensor(size)"
-            extra: int = default
+            extra: float = default
+            rest: float = dataclasses.field(default_factory=lambda: 0.5)
 
-        read = body
+        read, CONSTANT = body, constant
     assert size  # an annotation reads it
     return Chain
 
@@ -322,7 +325,7 @@ def test_equal_declarations():
 
 
 @pytest.mark.parametrize("other", [
-    {"size": 4}, {"kind": "tree"}, {"element": float}, {"default": 1},
+    {"size": 4}, {"kind": "tree"}, {"element": float}, {"default": 1.0}, {"constant": 2},
     {"body": lambda self: self.word + 1}], ids=lambda other: next(iter(other)))
 def test_other_declarations(other):
     a, b = declare(), declare(**other)

@@ -14,6 +14,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
+import numpy
+
 from batch.core.pickles import find, has_name, pack, unpack
 from batch.core.types import (
     Data,
@@ -269,7 +271,7 @@ def _declaration(data):
         found = [(one.__module__.replace("__mp_main__", "__main__"), repr(one), one._kind,
                   one._arity, _members(one),
                   [(variant.__name__, [(name, describe_type(kind)) for name, kind in fields],
-                    _members(variant), [(field.default, field.default_factory)
+                    _members(variant), [(_member(field.default), _member(field.default_factory))
                                         for field in dataclasses.fields(variant)])
                    for variant, fields in zip(one._variants, fields_of(one))])
                  for one in reachable(data)]
@@ -279,13 +281,18 @@ def _declaration(data):
 
 
 def _members(cls):
-    """Returns the code of the methods of a class."""
-    found = {}
-    for name, member in vars(cls).items():
-        member = getattr(member, "__func__", getattr(member, "fget", member))
-        if hasattr(member, "__code__"):
-            found[name] = member.__code__, member.__defaults__
-    return found
+    """Returns the methods and constants of a class, as values that can be compared."""
+    # cloudpickle does not preserve slots.
+    return {name: _member(member) for name, member in vars(cls).items()
+            if not name.startswith("__") and not inspect.ismemberdescriptor(member)}
+
+
+def _member(value):
+    value = getattr(value, "__func__", getattr(value, "fget", value))
+    if hasattr(value, "__code__"):
+        return value.__code__, repr(value.__defaults__)
+    is_number = isinstance(value, (bool, int, float, str, numpy.generic))
+    return type(value).__name__, repr(value) if is_number else ""
 
 
 def fields_of(data):
