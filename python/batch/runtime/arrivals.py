@@ -122,7 +122,7 @@ def arrived_model(text: str, strategy: str) -> Model | None:
 def _bound(model: Model, parameters: ParameterValue, options: dict[str, Any]) -> Function:
     if not isinstance(parameters, bytes):
         return model.bind(parameters, bits=True, **options)
-    with tempfile.NamedTemporaryFile(prefix="batch-", suffix=".safetensors") as file:
+    with tempfile.NamedTemporaryFile(prefix="batch-") as file:
         file.write(parameters)
         file.flush()
         function = model.bind(file.name, **options)

@@ -3,7 +3,7 @@
     batch.json          version of the format, options of Model.bind() and of the compiler
     object.so           compiled code
     module.mlir         text of the module, unless only the object is known
-    parameters.safetensors, or parameters/NAME.npy for each parameter of a bound model
+    parameters.file, or parameters/NAME.npy for each parameter of a bound model
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from batch.runtime.parameters import ParameterValue
 
 _FORMAT = 1
-_ARRAYS, _FILE = "parameters/", "parameters.safetensors"
+_ARRAYS, _FILE = "parameters/", "parameters.file"
 
 
 class ModelFile(NamedTuple):

@@ -13,7 +13,7 @@ from batch.runtime.field_values import to_numpy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Arrays by name, or the contents of a safetensors file.
+# Arrays by name, or the contents of a file of parameters.
 ParameterValue: TypeAlias = "dict[str, NDArray[Any]] | bytes"
 
 
