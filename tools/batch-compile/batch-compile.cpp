@@ -12,6 +12,7 @@
 #include "Batch/Pipelines/Pipelines.h"
 #include "Batch/Support/OutputFile.h"
 #include "Batch/Target/Compile/Compile.h"
+#include "BuildId.h"
 #include "Explanation.h"
 #include "ParentProcess.h"
 #include "ResourceValues.h"
@@ -214,6 +215,7 @@ int main(int argc, char **argv) {
   batch::hideLibraryOptions();
   batch::setVersion("batch-compile", "objects of ABI version " +
                                          std::to_string(BATCH_ABI_VERSION) +
+                                         "\nbuild " + batch::getBuildId() +
                                          "\n");
   Flags flags;
   registerMLIRContextCLOptions();
