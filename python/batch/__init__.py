@@ -28,7 +28,8 @@ from batch.core.views import view
 from batch.explain.explanation import Explanation
 from batch.runtime.arrivals import load
 from batch.runtime.binding import bind
-from batch.runtime.compiler import CompileError, clear_cache, compile, compiler
+from batch.runtime.cache import CompileError, clear_cache
+from batch.runtime.compiler import compile, compiler
 from batch.runtime.model import Function, Model
 from batch.runtime.ragged import Ragged
 

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 
 import pytest
+from support.counting_compiler import CountingCompiler
 
 # JAX reads these variables when it is imported.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -89,3 +90,12 @@ def rng():
     """A random generator that gives each test the same numbers."""
     import numpy
     return numpy.random.default_rng(5)
+
+
+@pytest.fixture
+def compiler(tmp_path, monkeypatch):
+    """A compiler that counts its calls, with an empty cache."""
+    compiler = CountingCompiler(tmp_path)
+    for name, value in compiler.environment.items():
+        monkeypatch.setenv(name, value)
+    return compiler

@@ -57,7 +57,7 @@ NUMBERS = [
      parts(2)),
     ("LLVM's version", LLVM, r"(?:LLVM(?: is pinned to)?|with LLVM) (\d+\.\d+)", parts(2)),
     ("LLVM's first number", LLVM, r"LLVM (\d+)\b", parts(1)),
-    ("the cache's size", of_code("python/batch/runtime/compiler.py",
+    ("the cache's size", of_code("python/batch/runtime/cache.py",
                                  r'"BATCH_CACHE_BYTES", str\((.*?)\)'),
      r"cache takes (\d+ [KMG]iB)", bytes_),
     ("lines of a file", limit(""), r"a file has at most (\d+)", str),

@@ -1,4 +1,4 @@
-"""Runs the compiler as a process, and stores compiled models in a cache."""
+"""Runs the compiler as a process."""
 
 from __future__ import annotations
 
@@ -15,21 +15,10 @@ import threading
 import time
 from collections.abc import Collection, Mapping
 
-from batch._native import Error
 from batch.core.package import FOLDER
+from batch.runtime import cache
+from batch.runtime.cache import CompileError
 from batch.runtime.model import Model
-
-try:
-    import fcntl
-except ImportError:  # not on Linux
-    fcntl = None
-
-
-_LEFTOVER = 3600  # seconds after which no compilation still uses a temporary file
-
-
-class CompileError(Exception):
-    """Failure to compile a model; the message reports the location and the cause."""
 
 
 def compiler() -> str:
@@ -56,11 +45,19 @@ def compiler() -> str:
 
 
 @functools.cache
-def _version(path, modified):
-    """Returns the version text of a compiler. `modified` is used only in the cache key."""
+def _build(path, modified):
+    """Returns bytes that differ between builds of a compiler: its version text with a build ID.
+
+    They are the same for all copies of a build. `modified` is used only in the key of the
+    memoization.
+    """
     try:
-        return subprocess.run([path, "--version"], stdout=subprocess.PIPE,
+        text = subprocess.run([path, "--version"], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=60, check=True).stdout
+        if b"\nbuild " in text:
+            return text
+        with open(path, "rb") as file:  # earlier compilers print no build ID
+            return text + hashlib.sha256(file.read()).digest()
     except (OSError, subprocess.SubprocessError) as error:
         raise CompileError(f"cannot run {path}: {error}") from None
 
@@ -73,66 +70,6 @@ def _cpu():
         wanted = ("model name", "flags", "Features", "CPU part")
         facts += sorted({line for line in file if line.startswith(wanted)})
     return "".join(facts).encode()
-
-
-def _folder():
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(
-        os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "batch")
-
-
-def _most_bytes():
-    text = os.environ.get("BATCH_CACHE_BYTES", str(1 << 30))
-    if not text.isdigit():
-        raise ValueError(
-            f"invalid value {text!r} for $BATCH_CACHE_BYTES; expected a number of bytes")
-    return int(text)
-
-
-def clear_cache() -> None:
-    """Removes all compiled models from the cache.
-
-    Models that a process has already opened remain usable.
-    """
-    shutil.rmtree(_folder(), ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _locked(path):
-    """Locks a file so that processes compile the same model only once."""
-    with open(path, "w") as file:
-        if fcntl:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _shrink(folder, cached):
-    """Removes the least recently used models, except `cached`, while the cache is too large.
-
-    Also removes files left by killed processes.
-    """
-    entries = []
-    names = set(os.listdir(folder))
-    for name in names:
-        base, kind = os.path.splitext(name)
-        with contextlib.suppress(OSError):  # another process may have removed the file
-            state = os.stat(os.path.join(folder, name))
-            if kind == ".so":
-                entries.append((state.st_mtime, state.st_size, name))
-            elif (kind != ".lock" or base + ".so" not in names) and \
-                    time.time() - state.st_mtime > _LEFTOVER:
-                os.remove(os.path.join(folder, name))
-    free = _most_bytes() - sum(size for _, size, _ in entries)
-    for _, size, name in sorted(entries):
-        if free >= 0:
-            break
-        if name == os.path.basename(cached):
-            continue
-        with contextlib.suppress(OSError):
-            os.remove(os.path.join(folder, name))
-        with contextlib.suppress(OSError):
-            os.remove(os.path.join(folder, name[:-3] + ".lock"))
-        free += size
 
 
 class _Progress:
@@ -187,6 +124,10 @@ def _run(command, text, what, progress):
     return output
 
 
+def _write(path, output, arguments, text, what, progress):
+    _run([path, "-", "-o", output, *arguments], text, what, progress)
+
+
 def _decisions(path, arguments, text, what, progress):
     """Runs the compiler again without generating code. Returns its remarks on its decisions, and
     `what`."""
@@ -206,8 +147,9 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
     options: other options of batch-compile. Options that write files raise a ValueError.
     progress: whether stderr shows a progress line; None: only if it is a terminal.
 
-    One Model serves any number of instances. Compiled models are stored in
-    $XDG_CACHE_HOME/batch. Their total size is limited to $BATCH_CACHE_BYTES (default: 1 GiB).
+    One Model serves any number of instances. Compiled models are stored in the first folder of
+    $BATCH_CACHE that can be written, or in $XDG_CACHE_HOME/batch. Their total size is limited to
+    $BATCH_CACHE_BYTES (default: 1 GiB).
 
     Raises a CompileError if there is no compiler, or if it rejects the model.
     """
@@ -232,8 +174,7 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
     path = compiler()
     state = os.stat(path)
     key = hashlib.sha256()
-    for part in (_version(path, state.st_mtime_ns), b"%d" % state.st_size,
-                 b"%d" % state.st_mtime_ns, _cpu(), repr(arguments).encode(), text):
+    for part in (_build(path, state.st_mtime_ns), _cpu(), repr(arguments).encode(), text):
         key.update(b"%d:" % len(part))
         key.update(part)
     for argument in arguments:  # hash the contents of tables and tuning files
@@ -241,41 +182,8 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
         if os.path.isfile(file):
             with open(file, "rb") as opened:
                 key.update(opened.read())
-    folder = _folder()
-    cached = os.path.join(folder, key.hexdigest() + ".so")
-    for _ in range(10):
-        with contextlib.suppress(FileNotFoundError):  # another process cleared the cache
-            model = _take(cached, path, arguments, text, what, progress)
-            model.decisions = functools.lru_cache(functools.partial(
-                _decisions, path, arguments, text, what, progress))
-            return model
-    raise CompileError(f"another process keeps clearing {folder}; set $XDG_CACHE_HOME to another "
-                       "directory")
-
-
-def _take(cached, path, arguments, text, what, progress):
-    """Returns a model from the cache. Compiles the model if its file is missing or damaged."""
-    folder = os.path.dirname(cached)
-    os.makedirs(folder, exist_ok=True)
-    while True:
-        if os.path.exists(cached):
-            with contextlib.suppress(PermissionError):
-                os.utime(cached)  # marks the entry as recently used
-            try:
-                return Model(cached)
-            except Error:
-                with contextlib.suppress(FileNotFoundError):
-                    os.remove(cached)
-        with _locked(cached[:-3] + ".lock"):
-            if os.path.exists(cached):
-                continue
-            partial = cached[:-3] + ".partial"  # the lock admits one writer
-            try:
-                _run([path, "-", "-o", partial, *arguments], text, what, progress)
-                model = Model(partial)
-                os.replace(partial, cached)
-            finally:
-                with contextlib.suppress(FileNotFoundError):
-                    os.remove(partial)
-        _shrink(folder, cached)
-        return model
+    model = cache.take(key.hexdigest(), lambda output: _write(
+        path, output, arguments, text, what, progress))
+    model.decisions = functools.lru_cache(functools.partial(
+        _decisions, path, arguments, text, what, progress))
+    return model
