@@ -16,6 +16,7 @@ from batch.runtime.field_values import NUMPY_TYPES, NodeReader, dense_array, lis
 from batch.runtime.model_file import write_model_file
 from batch.runtime.parameters import given_parameters
 from batch.runtime.ragged import Ragged
+from batch.runtime.threads import default_threads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -138,7 +139,8 @@ class Model:
         """Binds parameters, which are copied once, and returns a Function.
 
         parameters: {"W": array, ...}, or the path of a safetensors or JSON file.
-        threads: number of workers; None: one for each core that the process may use.
+        threads: number of workers; None: $BATCH_NUM_THREADS, or the number of cores that the
+            affinity mask, the CPU quota and $OMP_NUM_THREADS allow.
         lanes: number of instances in progress at once in lockstep; 0: all.
         max_steps: maximum number of rounds of loops and recursive calls for each instance, or of
             blocks in lockstep; None: no limit.
@@ -149,7 +151,7 @@ class Model:
 
         Raises a TypeError if an option is not an integer, and a ValueError if it is too large.
         """
-        options = dict(threads=_cores() if threads is None else threads,
+        options = dict(threads=default_threads() if threads is None else threads,
                        lanes=lanes, max_steps=max_steps,
                        stack_depth=stack_depth, partial_results=partial_results)
         _check_options(options)

@@ -143,7 +143,7 @@ def sample(target: Callable[..., Any], *, chains: int = 4, lanes: int | None = N
     mass: form of the mass matrix, "diagonal" or "dense".
     target_accept: mean acceptance probability that the step size is fitted to, between 0 and 1.
     max_depth: maximum number of doublings of a trajectory, at most 16.
-    threads: number of workers; None: one for each core.
+    threads: number of workers; None: as in Model.bind().
     progress: whether a line on stderr shows the progress; None: only on terminals.
 
     All computations are in double precision. Ctrl-C ends the call. The next call reads the data of
