@@ -11,21 +11,27 @@
 #include "batch-runtime/Cancellation.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace batchrt {
 
-/// A word that threads wait on until it changes. A waiting thread spins for a
-/// while and then sleeps.
+/// A word that threads wait on until it changes. A waiting thread spins for
+/// microseconds and then sleeps, so that the thread that it waits for can run
+/// on its core.
 class WaitWord {
 public:
   uint32_t load() const { return word.load(std::memory_order_acquire); }
-  /// Returns once the word is no longer `old`.
-  void waitWhile(uint32_t old, int spins);
+  /// Returns once the word is no longer `old`. Returns the time spent waiting,
+  /// or 0 if it was less than about a microsecond. The thread sleeps after
+  /// `spinning`.
+  std::chrono::nanoseconds waitWhile(uint32_t old,
+                                     std::chrono::nanoseconds spinning);
   /// Changes the word and wakes sleeping threads.
   void advance();
   /// Restores the initial value of the word. No thread may be waiting.
@@ -36,9 +42,13 @@ private:
   std::atomic<uint32_t> asleep{0};
 };
 
-/// A fixed number of workers; the calling thread is worker 0. The other workers
-/// sleep between runs. After a fork, the child process starts them again,
-/// unless the fork was during a run.
+/// Workers; the calling thread is worker 0. The other workers sleep between
+/// runs. After a fork, the child process starts them again, unless the fork was
+/// during a run.
+///
+/// Workers are not pinned to cores, because several processes would pin their
+/// workers to the same cores. A worker that finds itself on the core of another
+/// worker moves to a core without workers, and may move again later.
 class WorkerPool {
 public:
   explicit WorkerPool(int workers);
@@ -46,7 +56,16 @@ public:
   WorkerPool(const WorkerPool &) = delete;
   WorkerPool &operator=(const WorkerPool &) = delete;
 
-  int size() const { return count; }
+  /// Returns the number of workers that run jobs.
+  int size() const { return active; }
+  /// Returns the number of workers that can run jobs.
+  int mostWorkers() const { return count; }
+  /// Returns the number of cores that the process could use when the pool was
+  /// created.
+  int cores() const { return numCores; }
+  /// Makes the first `size` workers run later jobs. The other workers sleep.
+  /// The number is at most that of the constructor.
+  void resize(int size);
   /// Allows workers to leave the jobs of later runs early once
   /// `newCancellation` is requested. A worker must leave if barrier() returns
   /// false, and may also leave earlier. If `newCancellation` is null, no worker
@@ -82,38 +101,70 @@ public:
       ++barrierCount;
     if (count == 1)
       return !mayLeave();
-    return timed ? waitTimed(worker) : waitForAll(continues);
+    return timed ? waitTimed(worker) : waitForAll(worker, continues);
   }
   /// Returns the number of barriers of shared jobs since the pool was created.
   int64_t barriers() const { return barrierCount; }
+  /// Time of shared jobs of several workers, and time that worker 0 waited for
+  /// other workers in these jobs.
+  struct SharedTime {
+    std::chrono::nanoseconds total{0}, waited{0};
+  };
+  /// Returns the times since the last call.
+  SharedTime takeSharedTime() { return std::exchange(sharedTime, {}); }
 
 private:
   /// Values that a worker adds to `arrived` when it waits for all workers: 1
   /// for its arrival, plus 1 in the high half at the end of its job.
   static constexpr int continues = 1, ends = 1 + (1 << 16);
-  static constexpr int mostWorkers = 1 << 14;
+  static constexpr int limit = 1 << 14;
 
   void startThreads();
+  void stopThreads();
   void restartThreads();
   bool mayLeave() const { return cancellation && cancellation->isRequested(); }
   void loop(int worker);
+  void moveToOwnCore(int worker);
   void work(int worker);
-  bool waitForAll(int arrival);
+  bool waitForAll(int worker, int arrival);
   bool waitTimed(int worker);
-  void waitForEnd();
+  void waitForEnd(int worker);
+  /// Times for which workers spin before they sleep, if there are enough cores.
+  /// At a barrier, this is a few times as long as it takes to wake a thread.
+  /// Between jobs, it is longer, because calls may follow each other.
+  static constexpr std::chrono::microseconds atBarrier{20}, betweenJobs{200};
+  std::chrono::nanoseconds spinning(std::chrono::nanoseconds time) const {
+    return spins.load(std::memory_order_relaxed)
+               ? time
+               : std::chrono::nanoseconds::zero();
+  }
 
-  const int count;
-  int spins;
+  /// State of a worker. No two states share a cache line.
+  struct alignas(64) Worker {
+    WaitWord start;         ///< counts the jobs that the worker has to run
+    WaitWord end;           ///< counts the jobs that it has run
+    uint32_t numStarts = 0; ///< value of `start`
+    double busy = 0; ///< time in microseconds spent in a timed job, excluding
+                     ///< waits
+  };
+
+  const int count; ///< number of workers, including those that sleep
+  int active;      ///< number of workers that run jobs
+  int numCores;
+  std::atomic<bool> spins{false};
+  std::vector<Worker> workers;
+  /// Core of each worker when it began its last job, or -1.
+  std::vector<std::atomic<int>> coreOf;
   // The barrier. Arrivals and generation are on separate cache lines so that
   // arrivals do not disturb waiting threads. The generation is not reset
   // between runs.
   alignas(64) std::atomic<int> arrived{0};
   WaitWord generation;
-  WaitWord start;
   /// State of the last barrier: true if all workers have ended the job, and
   /// true if all have to leave. The last worker to arrive writes both.
   bool allEnd = false, allLeave = false;
   alignas(64) int64_t barrierCount = 0;
+  SharedTime sharedTime;
   void (*job)(void *, int) = nullptr;
   void *argument = nullptr;
   bool stop = false;
@@ -121,14 +172,6 @@ private:
   bool isSerial = false; ///< true if only worker 0 runs the job
   const Cancellation *cancellation = nullptr;
   std::atomic<bool> hasLeft{false};
-  /// Time in microseconds that one worker has spent in a job, excluding waits.
-  /// Each time is on a separate cache line.
-  struct alignas(64) WorkTime {
-    double busy = 0;
-  };
-  std::vector<WorkTime> times;
-  /// Core of each worker except worker 0; empty if there are too few cores.
-  std::vector<int> workerCores;
   std::vector<std::thread> threads;
   unsigned forksBefore; ///< number of forks of the process before the threads
                         ///< started

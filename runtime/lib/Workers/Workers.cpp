@@ -22,6 +22,8 @@
 
 using namespace batchrt;
 
+using Clock = std::chrono::steady_clock;
+
 static void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -38,16 +40,25 @@ static void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
 }
 #endif
 
-void WaitWord::waitWhile(uint32_t old, int spins) {
-  for (int i = 0; i < spins; ++i) {
-    if (word.load(std::memory_order_acquire) != old)
-      return;
-    // Yield at times, because the awaited thread may need this core to run.
-    if (i % 64 == 63)
-      std::this_thread::yield();
-    else
+std::chrono::nanoseconds
+WaitWord::waitWhile(uint32_t old, std::chrono::nanoseconds spinning) {
+  auto spinsUntilChange = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      if (word.load(std::memory_order_acquire) != old)
+        return true;
       relax();
-  }
+    }
+    return false;
+  };
+  // Most waits at barriers are so short that they do not pay for a clock.
+  if (spinsUntilChange(spinning.count() ? 64 : 1))
+    return {};
+  const Clock::time_point begin = Clock::now();
+  // A thread that yields instead may lose its core for milliseconds to another
+  // program. If it sleeps, it gets the core back when it wakes up.
+  while (Clock::now() - begin < spinning)
+    if (spinsUntilChange(16))
+      return Clock::now() - begin;
   // Sequentially consistent with advance(): either advance() sees the sleeper,
   // or the sleeper sees the new word.
   asleep.fetch_add(1);
@@ -59,6 +70,7 @@ void WaitWord::waitWhile(uint32_t old, int spins) {
 #endif
   }
   asleep.fetch_sub(1);
+  return Clock::now() - begin;
 }
 
 void WaitWord::reset() {
@@ -75,54 +87,64 @@ void WaitWord::advance() {
 }
 
 // The scheduler tends to wake a thread near the thread that wakes it, and takes
-// milliseconds to separate two threads that wait for each other. If there are
-// enough cores, each worker therefore has its own core. The caller of run()
-// moves to another core if it is on one of these cores.
+// milliseconds to separate two threads that wait for each other. Workers
+// therefore separate themselves.
 
 #ifdef __linux__
-/// Returns a core for each worker except worker 0. None of them is this
-/// thread's core. Returns no cores if there are too few.
-static std::vector<int> chooseCores(int count) {
-  std::vector<int> cores;
+static int currentCore() { return ::sched_getcpu(); }
+
+/// Returns the number of cores that this thread may use.
+static int countCores() {
   cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0 ||
-      CPU_COUNT(&allowed) < count)
-    return cores;
-  int own = ::sched_getcpu();
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (core != own && CPU_ISSET(core, &allowed) &&
-        static_cast<int>(cores.size()) < count - 1)
-      cores.push_back(core);
-  return cores;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+    return std::max<int>(std::thread::hardware_concurrency(), 1);
+  return CPU_COUNT(&allowed);
 }
 
-static void pinTo(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(core, &set);
-  ::sched_setaffinity(0, sizeof(set), &set);
-}
-
-static void stepAside(const std::vector<int> &taken) {
-  int own = ::sched_getcpu();
-  if (std::find(taken.begin(), taken.end(), own) == taken.end())
-    return;
+/// Moves this thread to a core that is not in `taken`. The thread may run on
+/// the same cores as before, so that the scheduler can move it again. Does
+/// nothing if all these cores are taken.
+static void moveFrom(const std::vector<std::atomic<int>> &taken, int numTaken,
+                     int worker) {
   cpu_set_t allowed;
   if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
     return;
   cpu_set_t free = allowed;
-  for (int core : taken)
-    CPU_CLR(core, &free);
+  for (int other = 0; other < numTaken; ++other) {
+    const int core = taken[other].load(std::memory_order_relaxed);
+    if (other != worker && core >= 0)
+      CPU_CLR(core, &free);
+  }
   if (CPU_COUNT(&free) == 0)
     return;
   ::sched_setaffinity(0, sizeof(free), &free);
   ::sched_setaffinity(0, sizeof(allowed), &allowed);
 }
 #else
-static std::vector<int> chooseCores(int) { return {}; }
-static void pinTo(int) {}
-static void stepAside(const std::vector<int> &) {}
+static int currentCore() { return -1; }
+static int countCores() {
+  return std::max<int>(std::thread::hardware_concurrency(), 1);
+}
+static void moveFrom(const std::vector<std::atomic<int>> &, int, int) {}
 #endif
+
+void WorkerPool::moveToOwnCore(int worker) {
+  int core = currentCore();
+  const bool isShared =
+      active <= numCores &&
+      std::any_of(coreOf.begin(), coreOf.begin() + worker,
+                  [&](const std::atomic<int> &other) {
+                    return core >= 0 &&
+                           other.load(std::memory_order_relaxed) == core;
+                  });
+  if (isShared) {
+    moveFrom(coreOf, active, worker);
+    core = currentCore();
+  }
+  // The cores rarely change, so the other workers keep the cache line.
+  if (coreOf[worker].load(std::memory_order_relaxed) != core)
+    coreOf[worker].store(core, std::memory_order_relaxed);
+}
 
 /// Number of forks that led to this process.
 static std::atomic<unsigned> forks{0};
@@ -134,38 +156,56 @@ static unsigned countForks() {
   return forks.load(std::memory_order_relaxed);
 }
 
-WorkerPool::WorkerPool(int workers)
-    : count(std::max(workers, 1)), forksBefore(countForks()) {
-  if (count > mostWorkers)
-    raise("at most ", mostWorkers, " threads are supported (--threads)");
-  // With more workers than cores, spinning only prevents other workers from
-  // running.
-  int cores = static_cast<int>(std::thread::hardware_concurrency());
-  spins = count <= std::max(cores, 1) ? 4000 : 50;
+static int checkCount(int count, int most) {
+  if (count > most)
+    raise("at most ", most, " threads are supported (--threads)");
+  return std::max(count, 1);
+}
+
+WorkerPool::WorkerPool(int numWorkers)
+    : count(checkCount(numWorkers, limit)), active(0), numCores(countCores()),
+      workers(count), coreOf(count), forksBefore(countForks()) {
+  for (std::atomic<int> &core : coreOf)
+    core = -1;
+  resize(count);
   startThreads();
 }
 
 void WorkerPool::startThreads() {
   try {
-    workerCores = chooseCores(count);
-    for (int worker = 1; worker < count; ++worker) {
-      int core = workerCores.empty() ? -1 : workerCores[worker - 1];
-      threads.emplace_back([this, worker, core] {
-        if (core >= 0)
-          pinTo(core);
-        loop(worker);
-      });
-    }
+    for (int worker = 1; worker < count; ++worker)
+      threads.emplace_back([this, worker] { loop(worker); });
   } catch (const std::system_error &error) {
     int started = static_cast<int>(threads.size()) + 1;
-    stop = true;
-    start.advance();
-    for (std::thread &thread : threads)
-      thread.join();
-    threads.clear();
+    stopThreads();
     raise("cannot start ", count, " threads (", error.what(),
           ", after starting ", started, "); use fewer threads (--threads)");
   }
+}
+
+void WorkerPool::stopThreads() {
+  stop = true;
+  for (Worker &worker : workers)
+    worker.start.advance();
+  for (std::thread &thread : threads)
+    thread.join();
+  threads.clear();
+}
+
+void WorkerPool::resize(int size) {
+  if (size == active)
+    return;
+  // A worker that is still leaving the last barrier reads its state, which a
+  // job without this worker would change. In a forked process, there are no
+  // such workers.
+  if (forksBefore == countForks())
+    for (Worker &worker : workers)
+      for (uint32_t ended; (ended = worker.end.load()) != worker.numStarts;)
+        worker.end.waitWhile(ended, spinning(atBarrier));
+  active = std::clamp(size, 1, count);
+  // With more workers than cores, a worker that spins prevents others from
+  // running.
+  spins.store(active <= numCores, std::memory_order_relaxed);
 }
 
 /// Abandons the threads of the process that this one was forked from. They do
@@ -181,7 +221,11 @@ void WorkerPool::restartThreads() {
   stop = false;
   arrived = 0;
   generation.reset();
-  start.reset();
+  for (Worker &worker : workers) {
+    worker.start.reset();
+    worker.end.reset();
+    worker.numStarts = 0;
+  }
   startThreads();
   forksBefore = countForks();
 }
@@ -189,10 +233,7 @@ void WorkerPool::restartThreads() {
 WorkerPool::~WorkerPool() {
   if (forksBefore != countForks())
     abandon(threads);
-  stop = true;
-  start.advance();
-  for (std::thread &thread : threads)
-    thread.join();
+  stopThreads();
 }
 
 void WorkerPool::run(void (*newJob)(void *, int), void *newArgument,
@@ -201,29 +242,33 @@ void WorkerPool::run(void (*newJob)(void *, int), void *newArgument,
   argument = newArgument;
   isSerial = !shared;
   hasLeft.store(false, std::memory_order_relaxed);
-  if (count == 1 || isSerial)
+  if (active == 1 || isSerial)
     return work(0);
   if (forksBefore != countForks())
     restartThreads();
-  stepAside(workerCores);
-  start.advance();
+  const Clock::time_point begin = Clock::now();
+  moveToOwnCore(0);
+  for (int worker = 1; worker < active; ++worker) {
+    ++workers[worker].numStarts;
+    workers[worker].start.advance();
+  }
   work(0);
-  waitForEnd();
+  waitForEnd(0);
+  sharedTime.total += Clock::now() - begin;
 }
 
 double WorkerPool::runTimed(void (*newJob)(void *, int), void *newArgument,
                             bool shared) {
-  times.assign(count, {});
+  for (Worker &worker : workers)
+    worker.busy = 0;
   timed = true;
   run(newJob, newArgument, shared);
   timed = false;
   double sum = 0;
-  for (const WorkTime &time : times)
-    sum += time.busy;
-  return shared ? sum / count : sum;
+  for (const Worker &worker : workers)
+    sum += worker.busy;
+  return shared ? sum / active : sum;
 }
-
-using Clock = std::chrono::steady_clock;
 
 static double microsecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin)
@@ -237,48 +282,53 @@ void WorkerPool::work(int worker) {
   }
   Clock::time_point begin = Clock::now();
   job(argument, worker);
-  times[worker].busy += microsecondsSince(begin);
+  workers[worker].busy += microsecondsSince(begin);
 }
 
 bool WorkerPool::waitTimed(int worker) {
   Clock::time_point begin = Clock::now();
-  const bool mayContinue = waitForAll(continues);
-  times[worker].busy -= microsecondsSince(begin);
+  const bool mayContinue = waitForAll(worker, continues);
+  workers[worker].busy -= microsecondsSince(begin);
   return mayContinue;
 }
 
 void WorkerPool::loop(int worker) {
   for (uint32_t seen = 0;; ++seen) {
-    start.waitWhile(seen, spins);
+    workers[worker].start.waitWhile(seen, spinning(betweenJobs));
     if (stop)
       return;
+    moveToOwnCore(worker);
     work(worker);
-    waitForEnd();
+    waitForEnd(worker);
+    workers[worker].end.advance();
   }
 }
 
 /// Waits until all workers have finished. A worker that leaves its job early
 /// finishes while other workers may still reach a barrier. It must wait at that
 /// barrier with the others, and then all of them must leave their jobs.
-void WorkerPool::waitForEnd() {
+void WorkerPool::waitForEnd(int worker) {
   do
-    waitForAll(ends);
+    waitForAll(worker, ends);
   while (!allEnd);
 }
 
 /// Waits for all workers. Returns false if all must leave their jobs.
-bool WorkerPool::waitForAll(int arrival) {
+bool WorkerPool::waitForAll(int worker, int arrival) {
   uint32_t now = generation.load();
   const int all =
       arrived.fetch_add(arrival, std::memory_order_acq_rel) + arrival;
-  if (all % (1 << 16) == count) {
+  if (all % (1 << 16) == active) {
     arrived.store(0, std::memory_order_relaxed);
     const int ended = all >> 16;
-    allEnd = ended == count;
+    allEnd = ended == active;
     allLeave = ended > 0 || mayLeave();
     generation.advance();
   } else {
-    generation.waitWhile(now, spins);
+    const std::chrono::nanoseconds time =
+        generation.waitWhile(now, spinning(atBarrier));
+    if (worker == 0)
+      sharedTime.waited += time;
   }
   return !allLeave;
 }
