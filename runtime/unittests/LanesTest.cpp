@@ -48,6 +48,16 @@ static void checkResults(const Trial &trial, const Session &session) {
   }
 }
 
+// A session that uses fewer workers in later runs divides the lanes anew.
+TEST(Lanes, RunsUseFewerThreads) {
+  Trial trial("lanes", lines(40));
+  auto session = makeSession(trial, 10, WorkerPool(1).cores() + 6);
+  for (int run = 0; run < 60; ++run) {
+    session->run(*trial.inputs->batches.front());
+    checkResults(trial, *session);
+  }
+}
+
 // The program checks its memory before it runs. The host and devices use the
 // same description of this memory.
 TEST(Lanes, MemoryIsAsUnitsExpect) {

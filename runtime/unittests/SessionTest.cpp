@@ -104,6 +104,30 @@ TEST(Session, ListsBranch) {
   EXPECT_EQ(entries(context, e), (List{old[0], old[1], 7, 1, 5}));
 }
 
+// Runs with more workers than cores gain nothing by them and use fewer.
+// Separate phases use all workers.
+TEST(Session, RunsUseFewerThreads) {
+  const int threads = WorkerPool(1).cores() + 6;
+  Trial trial("plain", "random:3,40", threads, size_t(16) << 20, 0, "random:1",
+              "", /*nodesPerWorker=*/1);
+  const std::vector<Output> wanted = trial.unbatched();
+  Forest &forest = *trial.inputs->batches.front();
+  for (int run = 0; run < 60; ++run) {
+    trial.session->run(forest);
+    if (run == 0) {
+      EXPECT_EQ(trial.session->counters().inspectors, threads);
+    }
+    OutputCollector collector(trial.object.descriptor());
+    for (int64_t i = 0; i < forest.numInstances; ++i)
+      collector.collect(*trial.session, i);
+    EXPECT_EQ(compareOutputs(collector.outputs(), wanted, std::nullopt).first,
+              std::nullopt);
+  }
+  EXPECT_LT(trial.session->counters().inspectors, threads);
+  trial.batched();
+  EXPECT_EQ(trial.session->counters().inspectors, threads);
+}
+
 // Timed runs compute the same results.
 TEST(Session, TimedRunsComputeTheSame) {
   Trial run("plain", "random:3,40", 2);

@@ -54,6 +54,17 @@ struct Log : RunWatcher {
 const char *const three = "1\n5\n40\n";
 } // namespace
 
+TEST(Waits, RunsUseFewerThreads) {
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text += concat(i, "\n");
+  Waiting trial(text, WorkerPool(1).cores() + 6);
+  for (int run = 0; run < 60; ++run) {
+    trial.session->run(trial.forest());
+    EXPECT_EQ(trial.compare(), "");
+  }
+}
+
 TEST(Waits, InspectIsAnError) {
   Waiting trial(three);
   trial.session->load(trial.forest());

@@ -170,7 +170,8 @@ void batchParametersFree(BatchParameters *parameters);
 typedef struct BatchSession BatchSession;
 
 typedef struct BatchSessionOptions {
-  int32_t threads;    /**< workers, including the calling thread */
+  int32_t threads;    /**< workers, including the calling thread; a session uses
+                         fewer if it measures that fewer are faster */
   int64_t lanes;      /**< lanes in lockstep; 0: one for each instance */
   int64_t maxSteps;   /**< limit for an instance: rounds of loops and recursive
                          calls, or blocks in lockstep */

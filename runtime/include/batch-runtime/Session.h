@@ -21,6 +21,7 @@
 #include "batch-runtime/Object.h"
 #include "batch-runtime/Parameters.h"
 #include "batch-runtime/RunWatcher.h"
+#include "batch-runtime/ThreadChoice.h"
 #include "batch-runtime/Workers.h"
 
 #include <memory>
@@ -252,7 +253,8 @@ public:
     load(forest);
     run();
   }
-  /// Runs the loaded mini-batch, batched.
+  /// Runs the loaded mini-batch, batched. Uses fewer threads than the options
+  /// specify if this was measured to be faster in earlier calls.
   void run();
   /// The three phases of a batched run. A phase may be repeated; the later
   /// phases must then also be repeated. If control flow waits for tensors
@@ -330,8 +332,12 @@ public:
   MemoryUse memory() const;
 
 private:
+  void useAllWorkers();
+  void addRun(std::chrono::nanoseconds time);
+
   const CompiledObject object;
   WorkerPool workers;
+  ThreadChoice choice;
   std::unique_ptr<MiniBatch> batch;
   std::unique_ptr<Executor> executor;
   RunWatcher *watcher = nullptr;

@@ -34,6 +34,7 @@ Session::Session(const CompiledObject &object,
                  const BoundParameters &parameters, const InputTensors &tensors,
                  const SessionOptions &options)
     : object(object), workers(options.threads),
+      choice(workers.size(), workers.cores()),
       batch(std::make_unique<MiniBatch>(object, parameters, tensors, options,
                                         workers)),
       executor(makeExecutor(*batch, parameters)) {}
@@ -107,8 +108,11 @@ static auto runChecked(MiniBatch &batch, Executor &executor, Run run) {
   });
 }
 
+void Session::useAllWorkers() { workers.resize(workers.mostWorkers()); }
+
 void Session::inspect() {
   checkParts(descriptor());
+  useAllWorkers();
   runCancellable(*batch, [&] { executor->inspect(); });
 }
 
@@ -117,15 +121,29 @@ void Session::schedule() {
   runCancellable(*batch, [&] { executor->prepare(); });
 }
 
+/// Adds a run of the mini-batch to the measurements for `choice`.
+void Session::addRun(std::chrono::nanoseconds time) {
+  const WorkerPool::SharedTime shared = workers.takeSharedTime();
+  const int64_t size = batch->numInstances() + batch->forest().numNodes;
+  choice.add({static_cast<double>(time.count()), static_cast<double>(size),
+              static_cast<double>(shared.total.count()),
+              static_cast<double>(shared.waited.count())});
+}
+
 void Session::run() {
-  if (!descriptor().waits) {
-    inspect();
-    schedule();
-  }
+  const auto begin = std::chrono::steady_clock::now();
+  workers.resize(choice.threads());
+  workers.takeSharedTime();
+  if (!descriptor().waits)
+    runCancellable(*batch, [&] {
+      executor->inspect();
+      executor->prepare();
+    });
   runChecked(*batch, *executor, [&] {
     executor->run(ResultCopies::WithRun);
     return true;
   });
+  addRun(std::chrono::steady_clock::now() - begin);
 }
 
 void Session::execute(ResultCopies copies) {
@@ -138,6 +156,7 @@ void Session::execute(ResultCopies copies) {
 
 void Session::openStream(Forest &forest, InstanceStream &stream) {
   load(forest);
+  useAllWorkers();
   executor->prepareStream(stream);
   batch->indexError = {}; // error of a stream that was not read to its end
   batch->stream = &stream;
@@ -167,6 +186,8 @@ std::string Session::takeFailure(int64_t position) {
 void Session::collect() const { executor->collect(); }
 
 std::vector<StepTime> Session::executeTraced() {
+  if (descriptor().waits)
+    useAllWorkers();
   return runChecked(*batch, *executor, [&] { return executor->runTraced(); });
 }
 
@@ -187,6 +208,8 @@ RunExplanation Session::explain() {
 }
 
 double Session::executeTimed() {
+  if (descriptor().waits)
+    useAllWorkers();
   return runChecked(*batch, *executor, [&] { return executor->runTimed(); });
 }
 

@@ -1,0 +1,79 @@
+//===- ThreadChoice.cpp - Number of workers of a session ------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/ThreadChoice.h"
+
+#include <algorithm>
+
+using namespace batchrt;
+
+void ThreadChoice::add(const Run &run) {
+  ++window.runs;
+  window.sum.time += run.time;
+  window.sum.size += run.size;
+  window.sum.shared += run.shared;
+  window.sum.waited += run.waited;
+  untilFewer -= run.time;
+  untilMore -= run.time;
+  const bool isFull = window.runs >= runsOfWindow;
+  if (!before) {
+    if (isFull)
+      endWindow();
+    return;
+  }
+  // A slow trial also ends once it has taken as long as the fastest window.
+  const double expected = window.sum.size / bestSpeed;
+  if (isFull || window.sum.time * window.runs > expected * runsOfWindow)
+    endTrial();
+}
+
+/// Starts trials with `threads` workers.
+void ThreadChoice::startTrials(int threads) {
+  before = best = now;
+  bestSpeed = window.speed();
+  timeOfTrials = 0;
+  now = threads;
+  window = {};
+}
+
+/// Starts the next trial, or keeps the fastest number of workers.
+void ThreadChoice::endTrial() {
+  constexpr double leastGain = 1.05, runTimePerTrialTime = 32;
+  if (window.speed() >= bestSpeed * leastGain) {
+    best = now;
+    bestSpeed = window.speed();
+  }
+  timeOfTrials += window.sum.time;
+  window = {};
+  const bool isFewer = now < before;
+  if (isFewer && now > 1) {
+    now /= 2;
+    return;
+  }
+  // Do not repeat trials that failed, or undo a change, at once.
+  const bool isChanged = best != before;
+  (isFewer == isChanged ? untilMore : untilFewer) =
+      runTimePerTrialTime * timeOfTrials;
+  now = best;
+  before = 0;
+  wasWaiting = false;
+}
+
+void ThreadChoice::endWindow() {
+  // With W workers of equal speed, W - 1 of them save W - 1 times the time that
+  // worker 0 works. More workers than cores save nothing.
+  const bool isWaiting =
+      now > 1 &&
+      (now > cores || window.sum.waited * now > window.sum.shared * (now - 1));
+  const int useful = std::min(most, cores);
+  if (isWaiting && wasWaiting && untilFewer <= 0)
+    return startTrials(now / 2);
+  if (!isWaiting && now < useful && untilMore <= 0)
+    return startTrials(std::min(2 * now, useful));
+  wasWaiting = isWaiting;
+  window = {};
+}
