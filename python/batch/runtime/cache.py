@@ -95,7 +95,7 @@ def _warn(folders, reason, private):
     where = f" in {', '.join(map(repr, folders))}" if folders else ""
     warnings.warn(f"cannot store compiled models{where} ({reason}), so they are stored in "
                   f"{private!r}; set $BATCH_CACHE to a folder that can be written", RuntimeWarning,
-                  stacklevel=2)
+                  stacklevel=5)
 
 
 def _writable(folders):
