@@ -112,10 +112,13 @@ TEST(Session, RunsUseFewerThreads) {
               "", /*nodesPerWorker=*/1);
   const std::vector<Output> wanted = trial.unbatched();
   Forest &forest = *trial.inputs->batches.front();
-  for (int run = 0; run < 60; ++run) {
+  int64_t workers = threads;
+  // Other programs may disturb the first measurements.
+  for (int run = 0; run < 60 || (workers == threads && run < 3000); ++run) {
     trial.session->run(forest);
+    workers = trial.session->counters().inspectors;
     if (run == 0) {
-      EXPECT_EQ(trial.session->counters().inspectors, threads);
+      EXPECT_EQ(workers, threads);
     }
     OutputCollector collector(trial.object.descriptor());
     for (int64_t i = 0; i < forest.numInstances; ++i)
@@ -123,7 +126,7 @@ TEST(Session, RunsUseFewerThreads) {
     EXPECT_EQ(compareOutputs(collector.outputs(), wanted, std::nullopt).first,
               std::nullopt);
   }
-  EXPECT_LT(trial.session->counters().inspectors, threads);
+  EXPECT_LT(workers, threads);
   trial.batched();
   EXPECT_EQ(trial.session->counters().inspectors, threads);
 }

@@ -14,12 +14,14 @@ namespace batchrt {
 /// do, unless fewer are measured to be faster. Fewer are faster if other
 /// programs occupy the cores, or if the mini-batches are small.
 ///
-/// Trials start if worker 0 waits for the others for longer than they can save.
-/// A half, a quarter and so on of the workers run a few mini-batches each, and
-/// the fastest number is kept. Larger numbers are tried again later. Trials
-/// that change nothing are repeated only after many times their own time, so
-/// they cost a small share of all runs. If worker 0 never waits for long, there
-/// are no trials.
+/// In trials, a half, a quarter and so on of the workers run a few
+/// mini-batches. The fastest number is kept. Larger numbers are tried again
+/// later. Trials start if worker 0 waits for the others for longer than they
+/// can save. They are repeated only after many times their own time.
+///
+/// Workers may also be slow without waits. Trials therefore also start after
+/// more and more runs, but then end at the first number that is slow. If all
+/// workers are useful, these trials cost little.
 class ThreadChoice {
 public:
   /// Chooses at most `most` workers. `cores` is the number of cores that they
@@ -40,7 +42,7 @@ public:
 private:
   void endTrial();
   void endWindow();
-  void startTrials(int threads);
+  void startTrials(int threads, bool all = false);
 
   /// Sums over the last runs with the same number of workers.
   struct Window {
@@ -49,17 +51,22 @@ private:
     double speed() const { return sum.size / sum.time; }
   };
   static constexpr int runsOfWindow = 4;
+  static constexpr int shortestPause = 32, longestPause = 2048; ///< in windows
 
   const int most, cores;
   int now;
   Window window;
   bool wasWaiting = false; ///< true if the waits of the last window were long
   int before = 0;          ///< number of workers before the trials; 0: none
+  bool triesAll = false;   ///< true if trials do not end at a slow number
   int best = 0;            ///< fastest number of workers, including trials
   double bestSpeed = 0;
   double timeOfTrials = 0;
   /// Time of runs until the next trials with fewer and with more workers.
   double untilFewer = 0, untilMore = 0;
+  /// Number of windows until the next trials with fewer workers if worker 0
+  /// does not wait, and from these trials to those after them.
+  int windowsLeft = 8, windowsBetween = shortestPause;
 };
 
 } // namespace batchrt

@@ -31,9 +31,11 @@ void ThreadChoice::add(const Run &run) {
     endTrial();
 }
 
-/// Starts trials with `threads` workers.
-void ThreadChoice::startTrials(int threads) {
+/// Starts trials with `threads` workers. If `all` is false, they end at the
+/// first number that is slow.
+void ThreadChoice::startTrials(int threads, bool all) {
   before = best = now;
+  triesAll = all;
   bestSpeed = window.speed();
   timeOfTrials = 0;
   now = threads;
@@ -42,15 +44,16 @@ void ThreadChoice::startTrials(int threads) {
 
 /// Starts the next trial, or keeps the fastest number of workers.
 void ThreadChoice::endTrial() {
-  constexpr double leastGain = 1.05, runTimePerTrialTime = 32;
-  if (window.speed() >= bestSpeed * leastGain) {
-    best = now;
-    bestSpeed = window.speed();
-  }
+  constexpr double leastGain = 1.05, slow = 0.8, runTimePerTrialTime = 32;
+  const double speed = window.speed();
   timeOfTrials += window.sum.time;
   window = {};
-  const bool isFewer = now < before;
-  if (isFewer && now > 1) {
+  const bool isFewer = now < before, isSlow = speed < bestSpeed * slow;
+  if (speed >= bestSpeed * leastGain) {
+    best = now;
+    bestSpeed = speed;
+  }
+  if (isFewer && now > 1 && (triesAll || !isSlow)) {
     now /= 2;
     return;
   }
@@ -58,6 +61,8 @@ void ThreadChoice::endTrial() {
   const bool isChanged = best != before;
   (isFewer == isChanged ? untilMore : untilFewer) =
       runTimePerTrialTime * timeOfTrials;
+  windowsBetween =
+      isChanged ? shortestPause : std::min(2 * windowsBetween, longestPause);
   now = best;
   before = 0;
   wasWaiting = false;
@@ -70,8 +75,12 @@ void ThreadChoice::endWindow() {
       now > 1 &&
       (now > cores || window.sum.waited * now > window.sum.shared * (now - 1));
   const int useful = std::min(most, cores);
-  if (isWaiting && wasWaiting && untilFewer <= 0)
-    return startTrials(now / 2);
+  --windowsLeft;
+  const bool isUrgent = isWaiting && wasWaiting && untilFewer <= 0;
+  if (isUrgent || (now > 1 && windowsLeft <= 0)) {
+    windowsLeft = windowsBetween;
+    return startTrials(now / 2, /*all=*/isUrgent);
+  }
   if (!isWaiting && now < useful && untilMore <= 0)
     return startTrials(std::min(2 * now, useful));
   wasWaiting = isWaiting;
