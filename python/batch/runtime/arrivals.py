@@ -41,9 +41,8 @@ def _compiled(source: Source) -> Model:
     return compile(text, strategy=strategy.partition("=")[2], options=options)
 
 
-# The parameters are those of the compiler's function of this name; see Model.source.
-def _decisions(_path: Any, arguments: Any, text: bytes, name: str, _progress: Any) -> Any:
-    return _compiled(Source(text, arguments, name)).decisions()[0], name
+def _decisions(source: Source) -> tuple[list[dict[str, Any]], str]:
+    return _compiled(source).decisions()[0], source.name
 
 
 def _opened(data: bytes, source: Source | None) -> Model:
@@ -64,8 +63,8 @@ def _opened(data: bytes, source: Source | None) -> Model:
 
 
 def _with_source(model: Model, source: Source) -> Model:
-    model.decisions = functools.lru_cache(functools.partial(
-        _decisions, None, source.arguments, source.text, source.name, None))
+    model.source = source
+    model.decisions = functools.lru_cache(functools.partial(_decisions, source))
     return model
 
 

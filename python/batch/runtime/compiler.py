@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping
 from batch.core.package import FOLDER
 from batch.runtime import cache
 from batch.runtime.cache import CompileError
-from batch.runtime.model import Model
+from batch.runtime.model import Model, Source
 
 
 def compiler() -> str:
@@ -184,6 +184,7 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
                 key.update(opened.read())
     model = cache.take(key.hexdigest(), lambda output: _write(
         path, output, arguments, text, what, progress))
+    model.source = Source(text, tuple(arguments), what)
     model.decisions = functools.lru_cache(functools.partial(
         _decisions, path, arguments, text, what, progress))
     return model

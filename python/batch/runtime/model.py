@@ -46,11 +46,6 @@ def _check_options(options):
         options[name] = max(number, -1)
 
 
-def _cores():
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") \
-        else os.cpu_count() or 1
-
-
 _explainers: list[Callable[..., Explanation]] = []
 
 
@@ -91,6 +86,7 @@ class Model:
         self._declared = {adt["name"]: (adt.get("kind") in ("tree", "sequence"),
                                         adt.get("arity", -1))
                           for adt in json.loads(self._model.descriptor)["adts"]}
+        self.source: Source | None = None  # module from which the model was compiled
         # Returns the compiler's decisions and the name of the text that the compiler read.
         self.decisions: Callable[[], tuple[list[dict[str, Any]], str]] = \
             lambda: ([], os.fspath(path))
@@ -109,15 +105,6 @@ class Model:
             except _native.Error as error:
                 text = str(error).replace(f"object '{file.name}'", "the object of the model")
                 raise _native.Error(text.replace(f"'{file.name}'", "the model")) from None
-
-    @property
-    def source(self) -> Source | None:
-        """Module from which the model was compiled; None for a model from an object."""
-        compiled = getattr(self.decisions, "__wrapped__", None)
-        if compiled is None:
-            return None
-        _, arguments, text, name, _ = compiled.args
-        return Source(text, tuple(arguments), name)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file, which batch.load() reads without the compiler.
