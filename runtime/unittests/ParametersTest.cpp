@@ -146,7 +146,7 @@ TEST(Parameters, Errors) {
   files.floats[2] = NAN;
   EXPECT_EQ(bind({e, b, w}), "no error");
   EXPECT_EQ(bind({e, b, w}, true), "parameter 'E' is NaN at element 2");
-  EXPECT_MESSAGE("none are given", BoundParameters(descriptor, {}));
+  EXPECT_MESSAGE("parameter 'E' is not given", BoundParameters(descriptor, {}));
   EXPECT_MESSAGE("invalid random parameters 'random:x'; expected random:SEED",
                  BoundParameters(descriptor, {"random:x"}));
   Descriptor unknown(R"({"parameters": [{"name": "a", "shape": [2, -1]}]})");

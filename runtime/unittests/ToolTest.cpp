@@ -146,7 +146,7 @@ TEST_F(Tool, Expected) {
 TEST_F(Tool, Errors) {
   fails("", "no model is given");
   fails(model, "no inputs are given");
-  fails(model + "--inputs=random:1,3", "none are given; add --params");
+  fails(model + "--inputs=random:1,3", "is not given; add --params");
   fails(model + random + "--tread=2", "did you mean --threads?");
   fails(model + random + "--bananas", "see batch-run --help");
   fails(model + random + "--threads", "--threads requires a value");

@@ -135,8 +135,8 @@ private:
 
   ParameterValue read(const ParameterInfo &parameter) const {
     if (!file)
-      raise("the model has a parameter '", parameter.name,
-            "', but no parameters are given; add --params=FILE.safetensors, "
+      raise("parameter '", parameter.name,
+            "' is not given; add --params=FILE.safetensors, "
             "--params=FILE.json or --params=random:SEED");
     const TensorView *view = file->find(parameter.name);
     if (!view) {
