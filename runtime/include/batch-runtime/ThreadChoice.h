@@ -10,9 +10,10 @@
 
 namespace batchrt {
 
-/// Chooses how many of a session's workers run the next mini-batch. All of them
-/// do, unless fewer are measured to be faster. Fewer are faster if other
-/// programs occupy the cores, or if the mini-batches are small.
+/// Chooses how many of a session's workers run the next mini-batch. After a few
+/// runs, it is at most the number of cores. Fewer run if they are measured to
+/// be faster: if other programs occupy the cores, or if the mini-batches are
+/// small.
 ///
 /// In trials, a half, a quarter and so on of the workers run a few
 /// mini-batches. The fastest number is kept. Larger numbers are tried again

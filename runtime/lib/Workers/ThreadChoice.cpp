@@ -69,12 +69,16 @@ void ThreadChoice::endTrial() {
 }
 
 void ThreadChoice::endWindow() {
-  // With W workers of equal speed, W - 1 of them save W - 1 times the time that
-  // worker 0 works. More workers than cores save nothing.
-  const bool isWaiting =
-      now > 1 &&
-      (now > cores || window.sum.waited * now > window.sum.shared * (now - 1));
   const int useful = std::min(most, cores);
+  if (now > useful) {
+    now = useful;
+    window = {};
+    return;
+  }
+  // With W workers of equal speed, W - 1 of them save W - 1 times the time that
+  // worker 0 works.
+  const bool isWaiting =
+      now > 1 && window.sum.waited * now > window.sum.shared * (now - 1);
   --windowsLeft;
   const bool isUrgent = isWaiting && wasWaiting && untilFewer <= 0;
   if (isUrgent || (now > 1 && windowsLeft <= 0)) {
