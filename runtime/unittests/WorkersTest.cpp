@@ -264,6 +264,9 @@ TEST(Workers, Resize) {
     EXPECT_EQ(job.errors, 0);
     EXPECT_EQ(job.values, std::vector<int64_t>(size, 3));
     barriers += 2 * 3;
+    std::vector<int> runs(20);
+    pool.forEachPart(20, [&](int64_t part) { ++runs[part]; });
+    EXPECT_EQ(runs, std::vector<int>(20, 1));
   }
   EXPECT_EQ(pool.barriers(), barriers);
   pool.resize(100);

@@ -99,7 +99,7 @@ public:
       return !mayLeave();
     if (worker == 0)
       ++barrierCount;
-    if (count == 1)
+    if (active == 1)
       return !mayLeave();
     return timed ? waitTimed(worker) : waitForAll(worker, continues);
   }
@@ -205,7 +205,7 @@ void WorkerPool::forEachPart(int64_t parts, const Body &body) {
       }
     }
   };
-  Parts job{body, parts, count, {}, parts, nullptr};
+  Parts job{body, parts, active, {}, parts, nullptr};
   run(Parts::run, &job);
   if (job.error)
     std::rethrow_exception(job.error);
