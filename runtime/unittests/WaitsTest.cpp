@@ -18,8 +18,10 @@ using namespace batchrt::test;
 namespace {
 /// A session of the object `waits`, with instances for it.
 struct Waiting : Trial {
-  explicit Waiting(const std::string &text, int threads = 1)
-      : Trial("waits", text, threads) {}
+  explicit Waiting(const std::string &text, int threads = 1,
+                   int64_t nodesPerWorker = 1024)
+      : Trial("waits", text, threads, size_t(256) << 20, /*batch=*/0,
+              "random:1", "", nodesPerWorker) {}
 
   Forest &forest() { return *inputs->batches.front(); }
   std::vector<Output> collected() {
@@ -58,7 +60,7 @@ TEST(Waits, RunsUseFewerThreads) {
   std::string text;
   for (int i = 0; i < 40; ++i)
     text += concat(i, "\n");
-  Waiting trial(text, WorkerPool(1).cores() + 6);
+  Waiting trial(text, WorkerPool(1).cores() + 6, /*nodesPerWorker=*/1);
   for (int run = 0; run < 60; ++run) {
     trial.session->run(trial.forest());
     EXPECT_EQ(trial.compare(), "");
