@@ -41,6 +41,18 @@ def _check_options(options):
         options[name] = max(number, -1)
 
 
+def session_options(*, threads: int | None = None, lanes: int = 0, max_steps: int | None = None,
+                    stack_depth: int = 64, partial_results: bool = False) -> dict[str, Any]:
+    """Returns the checked options of a session. See Model.bind()."""
+    if threads is None:
+        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") \
+            else os.cpu_count() or 1
+    options = dict(threads=threads, lanes=lanes, max_steps=max_steps, stack_depth=stack_depth,
+                   partial_results=partial_results)
+    _check_options(options)
+    return options
+
+
 _explainers: list[Callable[..., Explanation]] = []
 
 
@@ -96,12 +108,8 @@ class Model:
 
         Raises a TypeError if an option is not an integer, and a ValueError if it is too large.
         """
-        if threads is None:
-            threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") \
-                else os.cpu_count() or 1
-        options = dict(threads=threads, lanes=lanes, max_steps=max_steps,
-                       stack_depth=stack_depth, partial_results=partial_results)
-        _check_options(options)
+        options = session_options(threads=threads, lanes=lanes, max_steps=max_steps,
+                                  stack_depth=stack_depth, partial_results=partial_results)
         if isinstance(parameters, (str, os.PathLike)):
             bound = self._model.read(os.fspath(parameters))
         else:
@@ -263,6 +271,11 @@ class Function:
         `put` converts the results.
         """
         return _native.Call(self._idle, self._make, instances, reads, types, put)
+
+    def program(self, outputs: list[int], threads: int) -> _native.XlaProgram:
+        """Returns a native program for calls by XLA, whose results are these outputs."""
+        return _native.XlaProgram(self.model._model, self._parameters, [], outputs,
+                                  **{**self._options, "threads": threads})
 
     def _read(self, session, number, bits):
         array, offsets = session.read(number, bits)

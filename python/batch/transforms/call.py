@@ -14,6 +14,7 @@ from batch.transforms.arrays import UNMAPPED, default_place, is_quick, key_of, p
 from batch.transforms.compiled import in_batch_trace
 from batch.transforms.forest import Forest, Nodes
 from batch.transforms.primitive import vmap_by_jax, vmap_p
+from batch.transforms.xla import Known
 
 
 class Call:
@@ -85,7 +86,11 @@ class Call:
         if in_batch_trace() and (recursion or any(
                 isinstance(value, jax.core.Tracer) for value in self.compiled.closed.consts)):
             return self.finish(vmap_by_jax(**how)(*leaves))
-        return self.finish(vmap_p.bind(*leaves, **how))
+        known = Known({} if in_batch_trace() else {
+            i: leaf for i, (leaf, axis) in enumerate(zip(leaves, self.axes))
+            if axis is UNMAPPED and isinstance(leaf, jax.Array) and
+            not isinstance(leaf, jax.core.Tracer) and leaf.is_fully_addressable})
+        return self.finish(vmap_p.bind(*known.others(leaves), **how, known=known))
 
     def finish(self, outputs):
         """Converts outputs to results with the axes that out_axes specifies."""

@@ -28,6 +28,7 @@ from batch.transforms.arrays import (
     shaped_array,
 )
 from batch.transforms.forest import Forest, Nodes, fields_in, model_arguments, nodes_of
+from batch.transforms.xla import XlaCalls
 
 _BOUND = 8  # limit on the bound models that each compiled function caches
 
@@ -67,21 +68,21 @@ class Compiled:
 
     def __init__(self, closed, shared, options, recursion=None, failed=()):
         self.closed, self.shared, self._options = closed, list(shared), options
-        self.recursion, self._failed = recursion, failed
+        self.recursion, self.failed = recursion, failed
         self.dtypes = [words_of(v.aval).dtype for v in closed.jaxpr.invars]
         self.results = [atom.aval for atom in closed.jaxpr.outvars]
         self.depends = depends_on_mapped(closed.jaxpr, [not is_shared for is_shared in shared])
         is_there = [not is_empty(v.aval) for v in closed.jaxpr.invars]
         # Positions of the model's parameters and arguments. The model receives no empty arrays.
-        self._parameters = [i for i, there in enumerate(is_there) if there and shared[i]]
-        self._arguments = [i for i, there in enumerate(is_there) if there and not shared[i]]
+        self.parameters = [i for i, there in enumerate(is_there) if there and shared[i]]
+        self.mapped = [i for i, there in enumerate(is_there) if there and not shared[i]]
         self._plain = [is_plain(dtype) for dtype in self.dtypes]
-        self._words = [(aval, is_empty(aval))
-                       for aval in map(words_of, self.results)]
+        self.words = [(aval, is_empty(aval)) for aval in map(words_of, self.results)]
         self._others = {}
         self._bound = collections.OrderedDict()
         self._lock = threading.RLock()
         self._model = None
+        self.xla = XlaCalls(self)
         self._only = None  # the bound model, if there is only one way to bind it
         self._positions = None  # positions of results in the model's outputs, if some are data
 
@@ -94,9 +95,8 @@ class Compiled:
                 with without_mesh(), own_options():
                     self.text, constants, self.source_map = lower_jaxpr(
                         self.closed, self.shared, self.recursion)
-                self._constants = {f"p{i}": value for i, value in enumerate(constants)}
-                self._changing = [value for value in constants
-                                  if isinstance(value, Bound)]
+                self.constants = {f"p{i}": value for i, value in enumerate(constants)}
+                self.changing = [value for value in constants if isinstance(value, Bound)]
                 with translated_errors(self.source_map):
                     self._model = compile(self.text, strategy=self._strategy())
             return self._model
@@ -122,7 +122,7 @@ class Compiled:
                 return self
             if shared not in self._others:
                 self._others[shared] = Compiled(self.closed, shared, self._options,
-                                                self.recursion, self._failed)
+                                                self.recursion, self.failed)
             return self._others[shared]
 
     def bind(self, leaves, keep=True):
@@ -136,28 +136,25 @@ class Compiled:
         if self._only:
             return self._only
         model = self.model
-        changing = [*[leaves[i] for i in self._parameters], *self._changing]
+        changing = [*[leaves[i] for i in self.parameters], *self.changing]
         key = tuple([(id(value), getattr(value, "version", 0)) for value in changing])
         with self._lock:
             known = self._bound.get(key)  # arrays of a bound model are alive and do not change
             if known:
                 self._bound.move_to_end(key)
                 return known[1]
-        given = {f"a{i}": leaves[i] for i in self._parameters}
+        given = {f"a{i}": leaves[i] for i in self.parameters}
         # If no argument is a parameter, all parameters are constants, so the model may be cached.
         keeps = keep or not given
-        given.update(self._constants)
+        given.update(self.constants)
         keeps = keeps and all(isinstance(value, (jax.Array, Bound))
                               for value in given.values())
         # The lock is not held here: a JAX array may wait for a callback that needs the lock.
         values = [value.value if isinstance(value, Bound) else value
                   for value in given.values()]
-        function = model.bind(
-            {name: for_runtime(value, constant_type(value).dtype if name[0] == "p"
-                               else self.dtypes[int(name[1:])])
-             for name, value in zip(given, values)},
-            lanes=self._options["lanes"], threads=self._options["threads"],
-            stack_depth=self._options.get("stack_depth", 64), bits=True)
+        function = model.bind({name: self.parameter(name, value)
+                               for name, value in zip(given, values)},
+                              **self.session_options(), bits=True)
         if keeps:
             with self._lock:
                 if not key:
@@ -167,6 +164,15 @@ class Compiled:
                 while len(self._bound) > _BOUND:
                     self._bound.popitem(last=False)
         return function
+
+    def parameter(self, name, value):
+        """Returns the value of a parameter as an array for the runtime."""
+        return for_runtime(value, constant_type(value).dtype if name[0] == "p"
+                           else self.dtypes[int(name[1:])])
+
+    def session_options(self):
+        return {"lanes": self._options["lanes"], "threads": self._options["threads"],
+                "stack_depth": self._options.get("stack_depth", 64)}
 
     def run(self, leaves, axes, size, keep=True):
         """Returns the results as NumPy arrays whose first dimension indexes the instances.
@@ -251,8 +257,7 @@ class Compiled:
         values = self._values(leaves, axes, as_they_are)
         if all(value is not None for value in values):  # no data structures
             return values, None
-        return model_arguments(self.model, {f"a{i}": leaves[i] for i in self._arguments},
-                             values, size)
+        return model_arguments(self.model, {f"a{i}": leaves[i] for i in self.mapped}, values, size)
 
     def quick(self, leaves, axes, size, outputs):
         """Returns a native call that combines run() and to_jax(), for arguments of these kinds.
@@ -262,9 +267,9 @@ class Compiled:
         outputs: the results of one run.
         """
         if self.recursion or not self._only or not quick_put() or \
-                not all(self._reads(i, leaves[i], axes[i]) for i in self._arguments) or \
+                not all(self._reads(i, leaves[i], axes[i]) for i in self.mapped) or \
                 not all(is_plain(aval.dtype) and not is_empty
-                        for aval, is_empty in self._words):
+                        for aval, is_empty in self.words):
             return False
         # Without x64, JAX narrows 64-bit results. The native call does not narrow them.
         types = [shaped_array(array.shape, array.dtype,
@@ -272,7 +277,7 @@ class Compiled:
                  for array, aval in zip(outputs, self.results)]
         if any(jax.dtypes.canonicalize_dtype(t.dtype) != t.dtype for t in types):
             return False
-        return self._only.quick(size, self._arguments, types, quick_put())
+        return self._only.quick(size, self.mapped, types, quick_put())
 
     def _reads(self, i, leaf, axis):
         """Returns whether the runtime reads an argument of this kind in place."""
@@ -286,7 +291,7 @@ class Compiled:
         as_they_are: whether the runtime may read them in place.
         """
         values, lengths = [], {}
-        for i in self._arguments:
+        for i in self.mapped:
             leaf, dtype, axis = leaves[i], self.dtypes[i], axes[i]
             if type(leaf) is Forest:
                 values.append(None)
@@ -298,7 +303,7 @@ class Compiled:
                                    numpy.diff(leaf.offsets))
             else:
                 values.append((for_runtime(leaf, dtype, axis), []))
-        for path, error in self._failed:
+        for path, error in self.failed:
             check_path(path, error, lengths)
         return values + [(numbers.astype(number_type().replace("i", "int")), [])
                          for numbers in lengths.values()]
@@ -312,7 +317,7 @@ class Compiled:
         if self.recursion:
             return self._with_data(outputs, size)
         outputs = iter(outputs)
-        for aval, has_none in self._words:
+        for aval, has_none in self.words:
             array = numpy.zeros((size,) + aval.shape, aval.dtype) if has_none else \
                 next(outputs)
             results.append(array if array.dtype == aval.dtype else array.view(aval.dtype))
@@ -326,7 +331,7 @@ class Compiled:
                 fields_in(kind.adt, numbers) if kind else numbers.get(f"r{i}")
                 for i, kind in enumerate(self.recursion.results)]
         results = []
-        for (aval, has_none), kind, place in zip(self._words, self.recursion.results,
+        for (aval, has_none), kind, place in zip(self.words, self.recursion.results,
                                                  self._positions):
             if kind:
                 results.append(nodes_of(kind.adt, place, outputs))

@@ -21,11 +21,24 @@ def assert_maps_like_jax(f, *arguments, mapped=None, calls=2, **options):
     """Requires that batch.vmap(f, **options) returns what jax.vmap returns, in each call.
 
     Only the first call compiles. `mapped` is batch.vmap(f, **options) if it exists already.
+    Under jax.jit, it must return the same bits.
     """
     wanted = jax.vmap(f, **options)(*arguments)
     mapped = batch.vmap(f, **options) if mapped is None else mapped
     for _ in range(calls):
-        assert_same(mapped(*arguments), wanted)
+        found = mapped(*arguments)
+        assert_same(found, wanted)
+    assert_equal_bits(jax.jit(mapped)(*arguments), found)
+
+
+def assert_equal_bits(found, wanted):
+    """Requires equal trees of arrays, with equal types and equal bits."""
+    def words(leaf):
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            leaf = jax.random.key_data(leaf)
+        return leaf.shape, leaf.dtype, leaf.weak_type, numpy.asarray(leaf).tobytes()
+
+    assert jax.tree.map(words, found) == jax.tree.map(words, wanted)
 
 
 def assert_calls(mapped, f, *arguments, **options):

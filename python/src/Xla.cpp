@@ -1,0 +1,115 @@
+//===- Xla.cpp - Models as functions that XLA calls -----------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Handles.h"
+#include "XlaCalls.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+namespace nb = nanobind;
+using namespace batch::python;
+using namespace batch::xla;
+
+namespace {
+/// A Program that calls can use as long as this object exists.
+class XlaProgram {
+public:
+  /// bound: all parameters, or None.
+  /// parameters: (name, array) for each parameter, if they are not bound. The
+  ///   array is None for an operand of the calls.
+  /// outputs: outputs of the model that are the results of calls.
+  XlaProgram(const Model &model, const Parameters *bound,
+             const nb::list &parameters, std::vector<int64_t> outputs,
+             int threads, int64_t lanes, std::optional<int64_t> maxSteps,
+             int64_t stackDepth, bool partialResults) {
+    BatchSessionOptions options;
+    batchSessionDefaults(&options);
+    options.threads = threads;
+    options.lanes = lanes;
+    if (maxSteps)
+      options.maxSteps = *maxSteps;
+    options.stackDepth = stackDepth;
+    options.partialResults = partialResults;
+    std::vector<Program::Parameter> list;
+    for (nb::handle parameter : parameters)
+      list.push_back(read(model, parameter));
+    key = Program::add(std::make_shared<Program>(
+        model.handle, bound ? bound->handle : nullptr, std::move(list),
+        std::move(outputs), options));
+  }
+  ~XlaProgram() { Program::remove(key); }
+  XlaProgram(const XlaProgram &) = delete;
+  XlaProgram &operator=(const XlaProgram &) = delete;
+
+  int64_t key;
+
+private:
+  static Program::Parameter read(const Model &model, nb::handle given);
+};
+} // namespace
+
+Program::Parameter XlaProgram::read(const Model &model, nb::handle given) {
+  auto [name, array] = nb::cast<std::pair<std::string, nb::object>>(given);
+  if (array.is_none())
+    return {name, nullptr};
+  ArrayList list;
+  const BatchArray view = list.add(array, ("parameter '" + name + "'").c_str(),
+                                   typeOf(model.handle.get(), name));
+  auto value = std::make_unique<Array>();
+  value->type = view.type;
+  value->shape.assign(view.shape, view.shape + view.rank);
+  value->elements.resize(bytesOf(view));
+  std::memcpy(value->elements.data(), view.data, value->elements.size());
+  return {name, std::move(value)};
+}
+
+/// The Python function that makes the text of a failed run.
+static nb::handle reporter;
+
+/// Calls `reporter`, unless Python is ending.
+static Report report(int64_t key, BatchStatus status, const char *message) {
+  if (!nb::is_alive() || !Py_IsInitialized())
+    return {message};
+  const nb::gil_scoped_acquire acquire;
+  try {
+    const nb::object text =
+        reporter(key, static_cast<int>(status),
+                 nb::steal(PyUnicode_DecodeUTF8(
+                     message, static_cast<Py_ssize_t>(std::strlen(message)),
+                     "backslashreplace")));
+    if (text.is_none())
+      return {"", true};
+    return {nb::cast<std::string>(text)};
+  } catch (nb::python_error &error) {
+    error.discard_as_unraisable("batch.vmap");
+    return {message};
+  }
+}
+
+void batch::python::defineXla(nb::module_ &module) {
+  nb::class_<XlaProgram>(module, "XlaProgram", nb::is_weak_referenceable())
+      .def(nb::init<const Model &, const Parameters *, const nb::list &,
+                    std::vector<int64_t>, int, int64_t, std::optional<int64_t>,
+                    int64_t, bool>(),
+           nb::arg("model"), nb::arg("bound").none(), nb::arg("parameters"),
+           nb::arg("outputs"), nb::kw_only(), nb::arg("threads"),
+           nb::arg("lanes"), nb::arg("max_steps").none(),
+           nb::arg("stack_depth"), nb::arg("partial_results"))
+      .def_ro("key", &XlaProgram::key);
+  // reporter: function of the key of a program, the status of a failed run and
+  //   its message. Returns the text for XLA, or None to repeat the run.
+  module.def("xla_handler", [](const nb::object &to) {
+    reporter = to.inc_ref();
+    setReporter(report);
+    return nb::capsule(reinterpret_cast<void *>(&runModel));
+  });
+}
