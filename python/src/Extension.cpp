@@ -427,7 +427,7 @@ NB_MODULE(_native, module) {
       .def_ro("is_index", &Field::isIndex)
       .def_ro("is_ragged", &Field::isRagged)
       .def_ro("data_type", &Field::dataType);
-  // Called at the end of a process whose other threads still own objects.
+  // Called if other threads, or JAX, may own objects when the process ends.
   module.def("expect_leaks", [] { nb::set_leak_warnings(false); });
   nb::class_<Variant>(module, "Variant")
       .def_ro("name", &Variant::name)

@@ -13,6 +13,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <csignal>
 #include <cstring>
 
 namespace nb = nanobind;
@@ -74,21 +75,37 @@ Program::Parameter XlaProgram::read(const Model &model, nb::handle given) {
 
 /// The Python function that makes the text of a failed run.
 static nb::handle reporter;
+/// The exception that a signal handler raised in a call by XLA, or null.
+static PyObject *interruption = nullptr;
 
-/// Calls `reporter`, unless Python is ending.
+/// Handles the interrupt that ended a run. The default handler of Python raises
+/// an exception when the call returns to the interpreter. Another handler may
+/// ignore the interrupt, so it decides whether the run is repeated. Only the
+/// main thread can call it now. Calls no Python code except this handler.
+static Report reportInterrupt(const char *message) {
+  const nb::module_ signal = nb::module_::import_("_signal");
+  if (signal.attr("getsignal")(SIGINT).is(signal.attr("default_int_handler")))
+    return {message};
+  if (PyErr_CheckSignals() == 0)
+    return {"", true};
+  nb::python_error error;
+  Py_XDECREF(interruption);
+  interruption = error.value().inc_ref().ptr();
+  return {message};
+}
+
 static Report report(int64_t key, BatchStatus status, const char *message) {
   if (!nb::is_alive() || !Py_IsInitialized())
     return {message};
   const nb::gil_scoped_acquire acquire;
   try {
-    const nb::object text =
+    if (status == BATCH_STATUS_CANCELLED)
+      return reportInterrupt(message);
+    return {nb::cast<std::string>(
         reporter(key, static_cast<int>(status),
                  nb::steal(PyUnicode_DecodeUTF8(
                      message, static_cast<Py_ssize_t>(std::strlen(message)),
-                     "backslashreplace")));
-    if (text.is_none())
-      return {"", true};
-    return {nb::cast<std::string>(text)};
+                     "backslashreplace"))))};
   } catch (nb::python_error &error) {
     error.discard_as_unraisable("batch.vmap");
     return {message};
@@ -106,10 +123,20 @@ void batch::python::defineXla(nb::module_ &module) {
            nb::arg("stack_depth"), nb::arg("partial_results"))
       .def_ro("key", &XlaProgram::key);
   // reporter: function of the key of a program, the status of a failed run and
-  //   its message. Returns the text for XLA, or None to repeat the run.
+  //   its message. Returns the text for XLA.
   module.def("xla_handler", [](const nb::object &to) {
     reporter = to.inc_ref();
     setReporter(report);
     return nb::capsule(reinterpret_cast<void *>(&runModel));
+  });
+  module.def("has_run", &hasRun);
+  // Raises the exception that a signal handler raised in a call by XLA.
+  module.def("raise_interruption", [] {
+    if (!interruption)
+      return;
+    PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(interruption)),
+                    interruption);
+    Py_CLEAR(interruption);
+    throw nb::python_error();
   });
 }

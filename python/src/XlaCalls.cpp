@@ -14,6 +14,7 @@
 #include <new>
 #include <random>
 #include <unordered_map>
+#include <utility>
 
 using namespace batch::xla;
 
@@ -46,6 +47,10 @@ static Registry &registry() {
 static std::atomic<Reporter> reporter{nullptr};
 
 void batch::xla::setReporter(Reporter to) { reporter = to; }
+
+static thread_local bool hasRunModel = false;
+
+bool batch::xla::hasRun() { return std::exchange(hasRunModel, false); }
 
 //===----------------------------------------------------------------------===//
 // Sessions
@@ -257,6 +262,7 @@ void Program::run(const CallFrame &frame, int64_t key, int64_t instances) {
     throw CallError{ErrorCode::InvalidArgument,
                     "wrong number of arguments or results"};
   std::vector<BatchValues> values;
+  values.reserve(numArguments);
   for (int64_t i = 0; i < numArguments; ++i)
     values.push_back({arrayOf(frame.arguments, 1 + i), nullptr});
   std::vector<BatchArray> operands;
@@ -350,6 +356,7 @@ Error *batch::xla::runModel(CallFrame *frame) noexcept {
       throw CallError{ErrorCode::InvalidArgument, "expected the stage execute"};
     const int64_t key = keyOf(frame->arguments);
     programOf(key)->run(*frame, key, instancesOf(frame->attributes));
+    hasRunModel = true;
     return nullptr;
   } catch (const CallError &error) {
     return errorOf(*frame->api, error.code, error.text.c_str());

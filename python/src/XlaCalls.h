@@ -103,6 +103,10 @@ struct Report {
 using Reporter = Report (*)(int64_t key, BatchStatus status,
                             const char *message);
 void setReporter(Reporter reporter);
+
+/// Returns whether this thread has run a model since the last call of this
+/// function.
+bool hasRun();
 } // namespace batch::xla
 
 #endif // BATCH_PYTHON_XLACALLS_H

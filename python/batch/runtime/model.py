@@ -153,6 +153,7 @@ class Function:
         self._options = options
         self._idle = [self._make()]
         self.failures: dict[int, str] = {}
+        self.key: Any = None  # of a program for calls by XLA
 
     def _make(self) -> _native.Session:
         return _native.Session(self.model._model, self._parameters, **self._options)
@@ -272,10 +273,13 @@ class Function:
         """
         return _native.Call(self._idle, self._make, instances, reads, types, put)
 
-    def program(self, outputs: list[int], threads: int) -> _native.XlaProgram:
-        """Returns a native program for calls by XLA, whose results are these outputs."""
-        return _native.XlaProgram(self.model._model, self._parameters, [], outputs,
-                                  **{**self._options, "threads": threads})
+    def program(self, outputs: list[int], threads: int | None = None) -> _native.XlaProgram:
+        """Returns a native program for calls by XLA, whose results are these outputs.
+
+        threads: number of workers; None: as many as this function has.
+        """
+        options = {**self._options, "threads": threads or self._options["threads"]}
+        return _native.XlaProgram(self.model._model, self._parameters, [], outputs, **options)
 
     def _read(self, session, number, bits):
         array, offsets = session.read(number, bits)

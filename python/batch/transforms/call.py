@@ -12,6 +12,7 @@ from batch.tracing.options import call_options
 from batch.transforms.arguments import form_of, key_words, spread_axes
 from batch.transforms.arrays import UNMAPPED, default_place, is_quick, key_of, putter
 from batch.transforms.compiled import in_batch_trace
+from batch.transforms.direct import Direct
 from batch.transforms.forest import Forest, Nodes
 from batch.transforms.primitive import vmap_by_jax, vmap_p
 from batch.transforms.xla import Known
@@ -32,8 +33,16 @@ class Call:
         # Native call without Python code in between. None: before the first call. False: not
         # available, for example because JAX options require checks.
         self.quick = False if any(call_options()) else None
+        self.direct = Direct(self)
 
     def __call__(self, leaves):
+        results = self.direct(leaves)
+        if results is None:
+            results = self._run(leaves)
+            self.direct.count(leaves, results)
+        return results
+
+    def _run(self, leaves):
         if self.quick and is_quick():
             try:
                 return self.tree.unflatten(self.quick(leaves, *default_place()))

@@ -6,6 +6,7 @@ import numpy
 from jax.extend import core
 from jax.interpreters import ad, batching, mlir
 
+import batch._native as _native
 from batch.lowering.expansion import rule
 from batch.tracing.jaxprs import is_key, words_of
 from batch.transforms.arrays import UNMAPPED, key_of, to_jax
@@ -64,6 +65,7 @@ def devices_of(module):
 
 def _lower(context, *values, compiled, axes, size, known):
     _ = compiled.model  # compiles here, so that errors are not raised in the callback
+    _native.expect_leaks()  # JAX may keep the compiled program until the process ends
     module = context.module_context
     if module.lowering_parameters.for_export:
         raise NotImplementedError(

@@ -16,7 +16,7 @@ from batch.core.adt import Scope
 from batch.core.errors import LoweringError
 from batch.core.types import Data, List, PyTree, describe_type
 from batch.lowering.types import element_type
-from batch.runtime.binding import Bound
+from batch.runtime.binding import Bound, trace
 from batch.runtime.ragged import Ragged
 from batch.tracing.entries import Entry
 from batch.tracing.extents import extent_names, symbolic_extents
@@ -45,6 +45,7 @@ from batch.transforms.arguments import (
 from batch.transforms.arrays import UNMAPPED
 from batch.transforms.call import Call
 from batch.transforms.compiled import Compiled, in_batch_trace, tracing, without_mesh
+from batch.transforms.direct import run, shape_of
 from batch.transforms.forest import Forest, as_forest
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 _CALLS = 256  # limit on the checked calls that each function caches; a call has a fixed batch size
+_DIRECT = 64  # limit on the kinds of arguments for which JAX compiles a program
 
 
 def data_of(function: Callable[..., Any]) -> tuple[dict[str, Data | List], tuple[str, ...]]:
@@ -86,8 +88,22 @@ class Mapped(Generic[R]):
         self.known: dict[Hashable, Any] = {}
         self.calls: dict[Hashable, Any] = {}  # checked calls
         self.lock: Any = threading.RLock()
+        # Kinds of arguments that calls pass to `jitted`, and the places of the results.
+        self.direct: dict[Hashable, Any] = {}
+        self.jitted: Any = jax.jit(self._traced)
 
     def __call__(self, *arguments: Any, **named: Any) -> R:
+        results: Any
+        if self.direct and not named and trace.bind is None:
+            try:
+                kinds = (*map(type, arguments), *map(shape_of, arguments))
+                place = self.direct.get(kinds)
+            except AttributeError:  # not an array
+                place = None
+            if place is not None and place.sharding is not None:
+                results = run(self.jitted, arguments, place)
+                if results is not None:
+                    return results
         if self.data:  # converted once for all uses below
             arguments, named = self._forests(arguments, named)
         leaves, tree = arguments, None  # a tuple of arrays needs no tree
@@ -99,7 +115,11 @@ class Mapped(Generic[R]):
         is_tracing = in_batch_trace()
         call = None if is_tracing or None in kinds else self.calls.get(key)
         if call:
-            return cast(R, call(leaves))
+            results = call(leaves)
+            if call.direct.place is not None and tree is None and call.direct.has_all() and \
+                    len(self.direct) < _DIRECT:
+                self.direct[*map(type, arguments), *map(shape_of, arguments)] = call.direct.place
+            return results
         leaves, call = self._checked(arguments, named)
         if is_tracing or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             return cast(R, call.traced(leaves))
@@ -109,7 +129,11 @@ class Mapped(Generic[R]):
                 while len(self.calls) >= _CALLS:
                     del self.calls[next(iter(self.calls))]
                 self.calls[key] = call
-        return cast(R, results)
+        return results
+
+    def _traced(self, *arguments):
+        leaves, call = self._checked(arguments, {})
+        return call.traced(leaves)
 
     def explain(self, *arguments: Any, **named: Any) -> Explanation:
         """Runs the function, and returns an Explanation.

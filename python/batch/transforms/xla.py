@@ -3,7 +3,6 @@
 import collections
 import functools
 import os
-import signal
 import threading
 import weakref
 
@@ -13,13 +12,14 @@ import numpy
 
 import batch._native as _native
 from batch.runtime.model import session_options
+from batch.tracing.options import own_options
 from batch.transforms.arrays import UNMAPPED
 
 _TARGET = "batch_run"  # name by which XLA finds the function
 
 _compiled = weakref.WeakValueDictionary()  # compiled functions by the keys of their programs
 _failures = collections.deque(maxlen=16)  # exceptions of the last failed runs
-_ERRORS = {1: ValueError, 2: _native.Error, 3: _native.Cancelled, 4: MemoryError}
+_ERRORS = {1: ValueError, 2: _native.Error, 4: MemoryError}  # by status
 
 
 @functools.lru_cache(maxsize=1)
@@ -41,13 +41,7 @@ def is_available():
 
 
 def _report(key, status, message):
-    """Returns the text of a failed run, or None to repeat an interrupted run.
-
-    The run is repeated if the signal handler of the user's program may ignore the interrupt. The
-    main thread calls this handler later.
-    """
-    if status == 3 and signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        return None
+    """Returns the text of a failed run, in which errors refer to lines of the function."""
     error = _ERRORS[status](message)
     compiled = _compiled.get(key)
     if compiled is not None:
@@ -110,6 +104,26 @@ class XlaCalls:
         return is_available() and compiled.model is not None and not compiled.changing and \
             not compiled.failed and all(jax.dtypes.canonicalize_dtype(d) == d for d in dtypes)
 
+    def key(self, leaves):
+        """Returns the key of a program with the parameters among these leaves, for one device."""
+        function = self._compiled.bind(leaves)
+        if function.key is None:
+            program = self._bound_program(function)
+            with jax.ensure_compile_time_eval(), own_options():
+                function.key = jnp.asarray(words_of_key(program)), program
+        return function.key[0]
+
+    def _bound_program(self, function, threads=None):
+        program = function.program(self._outputs(), threads)
+        _compiled[program.key] = self._compiled
+        return program
+
+    def _outputs(self):
+        """Returns the model's outputs that are results of calls."""
+        numbers = {field.name: i for i, field in enumerate(self._compiled.model.outputs)}
+        return [numbers[f"r{i}"] for i, (_, is_empty) in enumerate(self._compiled.words)
+                if not is_empty]
+
     def program(self, known, devices=1):
         """Returns a native program, which XLA can call as long as it exists.
 
@@ -126,7 +140,6 @@ class XlaCalls:
             program = self._programs.get(key)
         if program is None:
             program = self._make(known.values, options)
-            _compiled[program.key] = compiled
             with self._lock:
                 self._programs[key] = program
         known.programs.append(program)
@@ -134,16 +147,15 @@ class XlaCalls:
 
     def _make(self, known, options):
         compiled = self._compiled
-        numbers = {field.name: i for i, field in enumerate(compiled.model.outputs)}
-        outputs = [numbers[f"r{i}"] for i, (_, is_empty) in enumerate(compiled.words)
-                   if not is_empty]
         if all(i in known for i in compiled.parameters):
-            return compiled.bind(known).program(outputs, options["threads"])
+            return self._bound_program(compiled.bind(known), options["threads"])
         given = {**{f"a{i}": known.get(i) for i in compiled.parameters}, **compiled.constants}
-        return _native.XlaProgram(compiled.model._model, None, [
+        program = _native.XlaProgram(compiled.model._model, None, [
             (name, None if value is None else
              numpy.ascontiguousarray(compiled.parameter(name, value)))
-            for name, value in given.items()], outputs, **options)
+            for name, value in given.items()], self._outputs(), **options)
+        _compiled[program.key] = compiled
+        return program
 
     def call(self, key, known, others, axes, size):
         """Returns the results of a call, under a trace of JAX.
