@@ -21,14 +21,11 @@ def assert_maps_like_jax(f, *arguments, mapped=None, calls=2, **options):
     """Requires that batch.vmap(f, **options) returns what jax.vmap returns, in each call.
 
     Only the first call compiles. `mapped` is batch.vmap(f, **options) if it exists already.
-    Under jax.jit, it must return the same bits.
     """
     wanted = jax.vmap(f, **options)(*arguments)
     mapped = batch.vmap(f, **options) if mapped is None else mapped
     for _ in range(calls):
-        found = mapped(*arguments)
-        assert_same(found, wanted)
-    assert_equal_bits(jax.jit(mapped)(*arguments), found)
+        assert_same(mapped(*arguments), wanted)
 
 
 def assert_equal_bits(found, wanted):
