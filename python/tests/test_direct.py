@@ -45,13 +45,15 @@ def assert_third_call_is_direct(python_runs, mapped, *arguments):
 
 
 @pytest.mark.parametrize("f, arguments, axes", [
-    (jnp.sin, (X,), 0), (lambda x, y: {"sum": x + y, "rest": (x, y * 2)}, (X, X), 0),
+    (jnp.sin, (X,), 0), (jnp.cos, (numpy.asarray(X),), 0),
+    (lambda x, y: {"sum": x + y, "rest": (x, y * 2)}, (X, X), 0),
     (lambda tree: tree["a"] + tree["b"], ({"a": X, "b": X},), 0),
     (layer, (X, W), (0, None)), (layer, (X, batch.bind(W)), (0, None)),
     (lambda x: x.astype(jnp.bfloat16), (X,), 1), (lambda x: (x, x[:0]), (X,), 0),
     (lambda x, n: lax.fori_loop(0, n, lambda _, x: x * 2, x), (X, jnp.arange(3)), 0),
     (lambda w: w * 2, (W,), None)],
-    ids=["one", "several", "dictionary", "parameter", "bound", "bfloat16", "empty", "loop", "none"])
+    ids=["one", "numpy", "several", "dictionary", "parameter", "bound", "bfloat16", "empty", "loop",
+         "none"])
 def test_third_call_is_direct(python_runs, f, arguments, axes):
     mapped = batch.vmap(f, in_axes=axes, axis_size=3 if axes is None else None)
     assert_third_call_is_direct(python_runs, mapped, *arguments)
@@ -62,10 +64,10 @@ def test_out_axes(python_runs):
     assert_third_call_is_direct(python_runs, mapped, X)
 
 
-def test_numpy_arrays_are_read_in_place(python_runs):
-    mapped = batch.vmap(jnp.sin)
+def test_large_numpy_arrays_are_read_in_place(python_runs):
+    mapped, large = batch.vmap(jnp.sin), numpy.zeros((3, 10000), numpy.float32)
     for _ in range(4):
-        mapped(numpy.asarray(X))
+        mapped(large)
     assert python_runs.count("run") == 4
 
 

@@ -7,22 +7,28 @@ that recur are called this way.
 import operator
 
 import jax
+import numpy
 
 from batch._native import expect_leaks, has_run, raise_interruption
 from batch.runtime.binding import Bound
+from batch.tracing.jaxprs import is_key
 from batch.tracing.options import call_options
 from batch.transforms.arrays import UNMAPPED, default_place
 from batch.transforms.xla import Known, failure_of
 
 _EARLIER = 2  # number of other calls before the first direct call
+_MOST_COPIED = 1 << 16  # limit on the bytes of a NumPy array, which JAX copies
 shape_of = operator.attrgetter("shape")
 
 
 class Place:
-    """The sharding of the results of direct calls, or None after results in another place."""
+    """The type of the results of direct calls, and their sharding.
 
-    def __init__(self, sharding):
-        self.sharding = sharding
+    The sharding is None after results in another place.
+    """
+
+    def __init__(self, kind, sharding):
+        self.kind, self.sharding = kind, sharding
 
 
 def run(jitted, operands, place):
@@ -31,7 +37,7 @@ def run(jitted, operands, place):
     Returns None if the results are not arrays in this place. This is the case under a trace, in a
     mesh, and for arguments on other devices. Raises the exception of a failed run.
     """
-    kind = type(operands[0])
+    kind = place.kind
     has_run()
     try:
         results = jitted(*operands)
@@ -83,13 +89,24 @@ class Direct:
             known = Known(dict.fromkeys(rest))
             self._jitted = jax.jit(lambda key, *mapped: call.finish(
                 call.compiled.xla.call(key, known, mapped, call.axes, call.size)))
-            self.place = Place(default_place()[0])
+            self.place = Place(type(jax.tree.leaves(results)[0]), default_place()[0])
 
     def _is_possible(self, leaves, results):
         compiled, found = self._call.compiled, jax.tree.leaves(results)
         return bool(found) and not any(call_options()) and compiled.xla.are_possible() and \
             all(isinstance(leaves[i], (jax.Array, Bound)) for i in compiled.parameters) and \
-            len({type(leaf) for leaf in [*[leaves[i] for i in self._mapped], *found]}) == 1
+            all(type(leaf) is type(found[0]) and not is_key(leaf) for leaf in found) and \
+            self._can_be_passed([leaves[i] for i in self._mapped], type(found[0]))
+
+    @staticmethod
+    def _can_be_passed(leaves, kind):
+        """Returns whether JAX passes these arguments quickly.
+
+        JAX copies NumPy arrays, and takes longer to convert several than the runtime.
+        """
+        others = [leaf for leaf in leaves if type(leaf) is not kind]
+        return len(others) <= 1 and all(
+            type(leaf) is numpy.ndarray and leaf.nbytes <= _MOST_COPIED for leaf in others)
 
     def has_all(self):
         """Returns whether all arguments are mapped."""
