@@ -24,14 +24,16 @@ namespace {
 /// A Program that calls can use as long as this object exists.
 class XlaProgram {
 public:
+  /// key: a number that identifies the content of the program.
   /// bound: all parameters, or None.
   /// parameters: (name, array) for each parameter, if they are not bound. The
   ///   array is None for an operand of the calls.
   /// outputs: outputs of the model that are the results of calls.
-  XlaProgram(const Model &model, const Parameters *bound,
+  XlaProgram(int64_t key, const Model &model, const Parameters *bound,
              const nb::list &parameters, std::vector<int64_t> outputs,
              int threads, int64_t lanes, std::optional<int64_t> maxSteps,
-             int64_t stackDepth, bool partialResults) {
+             int64_t stackDepth, bool partialResults)
+      : key(key) {
     BatchSessionOptions options;
     batchSessionDefaults(&options);
     options.threads = threads;
@@ -43,17 +45,21 @@ public:
     std::vector<Program::Parameter> list;
     for (nb::handle parameter : parameters)
       list.push_back(read(model, parameter));
-    key = Program::add(std::make_shared<Program>(
-        model.handle, bound ? bound->handle : nullptr, std::move(list),
-        std::move(outputs), options));
+    const auto made =
+        std::make_shared<Program>(model.handle, bound ? bound->handle : nullptr,
+                                  std::move(list), std::move(outputs), options);
+    program = made.get();
+    Program::add(key, made);
   }
-  ~XlaProgram() { Program::remove(key); }
+  ~XlaProgram() { Program::remove(key, program); }
   XlaProgram(const XlaProgram &) = delete;
   XlaProgram &operator=(const XlaProgram &) = delete;
 
-  int64_t key;
+  const int64_t key;
 
 private:
+  const Program *program; ///< exists until it is removed
+
   static Program::Parameter read(const Model &model, nb::handle given);
 };
 } // namespace
@@ -114,12 +120,12 @@ static Report report(int64_t key, BatchStatus status, const char *message) {
 
 void batch::python::defineXla(nb::module_ &module) {
   nb::class_<XlaProgram>(module, "XlaProgram", nb::is_weak_referenceable())
-      .def(nb::init<const Model &, const Parameters *, const nb::list &,
-                    std::vector<int64_t>, int, int64_t, std::optional<int64_t>,
-                    int64_t, bool>(),
-           nb::arg("model"), nb::arg("bound").none(), nb::arg("parameters"),
-           nb::arg("outputs"), nb::kw_only(), nb::arg("threads"),
-           nb::arg("lanes"), nb::arg("max_steps").none(),
+      .def(nb::init<int64_t, const Model &, const Parameters *,
+                    const nb::list &, std::vector<int64_t>, int, int64_t,
+                    std::optional<int64_t>, int64_t, bool>(),
+           nb::arg("key"), nb::arg("model"), nb::arg("bound").none(),
+           nb::arg("parameters"), nb::arg("outputs"), nb::kw_only(),
+           nb::arg("threads"), nb::arg("lanes"), nb::arg("max_steps").none(),
            nb::arg("stack_depth"), nb::arg("partial_results"))
       .def_ro("key", &XlaProgram::key);
   // reporter: function of the key of a program, the status of a failed run and

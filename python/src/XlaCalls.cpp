@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cstring>
 #include <new>
-#include <random>
 #include <unordered_map>
 #include <utility>
 
@@ -28,12 +27,10 @@ struct CallError {
   std::string text;
 };
 
-/// The programs that calls can use. Keys are random numbers, so that a call
-/// that was compiled in another process finds no program.
+/// The programs that calls can use.
 struct Registry {
   std::mutex mutex;
-  std::unordered_map<int64_t, std::shared_ptr<Program>> programs;
-  std::mt19937_64 random{std::random_device()()};
+  std::unordered_multimap<int64_t, std::shared_ptr<Program>> programs;
 };
 } // namespace
 
@@ -175,20 +172,20 @@ Program::Program(std::shared_ptr<BatchModel> from,
   bindings.front()->parameters = std::move(bound);
 }
 
-int64_t Program::add(const std::shared_ptr<Program> &program) {
+void Program::add(int64_t key, const std::shared_ptr<Program> &program) {
   Registry &all = registry();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  for (;;)
-    if (const auto key = static_cast<int64_t>(all.random());
-        all.programs.emplace(key, program).second)
-      return key;
+  all.programs.emplace(key, program);
 }
 
-void Program::remove(int64_t key) {
+void Program::remove(int64_t key, const Program *program) {
   std::shared_ptr<Program> removed; // is freed without the lock
   Registry &all = registry();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  const auto found = all.programs.find(key);
+  auto [first, end] = all.programs.equal_range(key);
+  const auto found = std::find_if(first, end, [&](const auto &entry) {
+    return entry.second.get() == program;
+  });
   removed = std::move(found->second);
   all.programs.erase(found);
 }
@@ -325,7 +322,7 @@ static int64_t keyOf(const Buffers &arguments) {
   return result;
 }
 
-/// Returns the program with a key.
+/// Returns a program with a key.
 static std::shared_ptr<Program> programOf(int64_t key) {
   Registry &all = registry();
   const std::lock_guard<std::mutex> lock(all.mutex);

@@ -61,10 +61,11 @@ public:
           std::vector<Parameter> parameters, std::vector<int64_t> outputs,
           const BatchSessionOptions &options);
 
-  /// Adds a program to the programs that calls can use, and returns its key.
-  static int64_t add(const std::shared_ptr<Program> &program);
+  /// Adds a program to the programs that calls can use. Programs with equal
+  /// keys must be equal.
+  static void add(int64_t key, const std::shared_ptr<Program> &program);
   /// Removes a program. Its calls in progress continue.
-  static void remove(int64_t key);
+  static void remove(int64_t key, const Program *program);
 
 private:
   /// Parameters, and sessions that are not in use.

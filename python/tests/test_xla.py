@@ -85,6 +85,25 @@ def test_call_that_was_compiled_in_another_process():
         jax.jit(lambda: call(key, instances=numpy.int64(3)))()[0].block_until_ready()
 
 
+def test_cache_of_jax(tmp_path):
+    """A second process uses the programs that JAX has cached on disk."""
+    program = """
+        import os, sys
+        import batch, jax, jax.numpy as jnp
+        W = jnp.full((4, 4), float(sys.argv[1]))
+        mapped = batch.vmap(lambda x: jnp.tanh(W @ x))
+        print(jax.jit(lambda x: mapped(x) + 1)(jnp.ones((2, 4)))[0, 0])
+        print(len(os.listdir(os.environ["JAX_COMPILATION_CACHE_DIR"])))
+    """
+    environment = {**os.environ, "JAX_COMPILATION_CACHE_DIR": str(tmp_path),
+                   "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+                   "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "none"}
+    first, second, other = (run_python(program, value, env=environment).stdout.split()
+                            for value in ("0.25", "0.25", "0"))
+    assert first == second
+    assert (first[0], other[0]) == ("1.7615942", "1.0")
+
+
 def test_export():
     with raises(NotImplementedError, "jax.export does not support batch.vmap, whose compiled code "
                 "exists only in this process; export a function that calls jax.vmap"):

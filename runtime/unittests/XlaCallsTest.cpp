@@ -120,20 +120,27 @@ protected:
         << batchLastError();
     model.reset(opened, batchModelFree);
     batchSessionDefaults(&options);
-    std::vector<Program::Parameter> parameters;
-    parameters.push_back({"w", nullptr});
-    key = Program::add(
-        std::make_shared<Program>(model, nullptr, std::move(parameters),
-                                  std::vector<int64_t>{0, 1}, options));
+    program = add();
   }
   void TearDown() override {
-    if (key)
-      Program::remove(key);
+    if (program)
+      Program::remove(key, program);
   }
 
+  const Program *add() const {
+    std::vector<Program::Parameter> parameters;
+    parameters.push_back({"w", nullptr});
+    const auto made =
+        std::make_shared<Program>(model, nullptr, std::move(parameters),
+                                  std::vector<int64_t>{0, 1}, options);
+    Program::add(key, made);
+    return made.get();
+  }
+
+  static constexpr int64_t key = int64_t(5) << 40;
   std::shared_ptr<BatchModel> model;
   BatchSessionOptions options;
-  int64_t key = 0;
+  const Program *program = nullptr;
 };
 } // namespace
 
@@ -192,11 +199,20 @@ TEST_F(XlaCalls, ProgramIsRemovedDuringCalls) {
     });
   while (calls < 100)
     std::this_thread::yield();
-  Program::remove(key);
+  Program::remove(key, program);
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(wrong, 0);
-  key = 0;
+  program = nullptr;
+}
+
+TEST_F(XlaCalls, EqualProgramsHaveOneKey) {
+  const Program *second = add();
+  Program::remove(key, program);
+  program = second;
+  Call call(key, {1, 2, 3});
+  EXPECT_EQ(call.run(), "");
+  EXPECT_TRUE(call.isRight());
 }
 
 TEST_F(XlaCalls, Errors) {

@@ -273,13 +273,17 @@ class Function:
         """
         return _native.Call(self._idle, self._make, instances, reads, types, put)
 
-    def program(self, outputs: list[int], threads: int | None = None) -> _native.XlaProgram:
-        """Returns a native program for calls by XLA, whose results are these outputs.
+    def program(self, key: int, outputs: list[int],
+                threads: int | None = None) -> _native.XlaProgram:
+        """Returns a native program for calls by XLA.
 
+        key: number by which calls find the program. Programs with equal keys must be equal.
+        outputs: the outputs that are results of calls.
         threads: number of workers; None: as many as this function has.
         """
         options = {**self._options, "threads": threads or self._options["threads"]}
-        return _native.XlaProgram(self.model._model, self._parameters, [], outputs, **options)
+        return _native.XlaProgram(key, self.model._model, self._parameters, [], outputs,
+                                  **options)
 
     def _read(self, session, number, bits):
         array, offsets = session.read(number, bits)

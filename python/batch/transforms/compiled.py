@@ -98,10 +98,10 @@ class Compiled:
                 self.constants = {f"p{i}": value for i, value in enumerate(constants)}
                 self.changing = [value for value in constants if isinstance(value, Bound)]
                 with translated_errors(self.source_map):
-                    self._model = compile(self.text, strategy=self._strategy())
+                    self._model = compile(self.text, strategy=self.strategy())
             return self._model
 
-    def _strategy(self):
+    def strategy(self):
         """Returns the strategy: lockstep if refilling lanes improves performance, else the
         requested one.
 

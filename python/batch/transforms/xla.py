@@ -2,7 +2,9 @@
 
 import collections
 import functools
+import hashlib
 import os
+import secrets
 import threading
 import weakref
 
@@ -108,15 +110,11 @@ class XlaCalls:
         """Returns the key of a program with the parameters among these leaves, for one device."""
         function = self._compiled.bind(leaves)
         if function.key is None:
-            program = self._bound_program(function)
+            program = function.program(secrets.randbits(63), self._outputs())
+            _compiled[program.key] = self._compiled
             with jax.ensure_compile_time_eval(), own_options():
                 function.key = jnp.asarray(words_of_key(program)), program
         return function.key[0]
-
-    def _bound_program(self, function, threads=None):
-        program = function.program(self._outputs(), threads)
-        _compiled[program.key] = self._compiled
-        return program
 
     def _outputs(self):
         """Returns the model's outputs that are results of calls."""
@@ -146,15 +144,18 @@ class XlaCalls:
         return program
 
     def _make(self, known, options):
-        compiled = self._compiled
-        if all(i in known for i in compiled.parameters):
-            return self._bound_program(compiled.bind(known), options["threads"])
+        compiled, outputs = self._compiled, self._outputs()
         given = {**{f"a{i}": known.get(i) for i in compiled.parameters}, **compiled.constants}
-        program = _native.XlaProgram(compiled.model._model, None, [
-            (name, None if value is None else
-             numpy.ascontiguousarray(compiled.parameter(name, value)))
-            for name, value in given.items()], self._outputs(), **options)
-        _compiled[program.key] = compiled
+        given = [(name, None if value is None else
+                  numpy.ascontiguousarray(compiled.parameter(name, value)))
+                 for name, value in given.items()]
+        key = _content_key(compiled.text, compiled.strategy(), outputs, options, given)
+        if all(i in known for i in compiled.parameters):
+            program = compiled.bind(known).program(key, outputs, options["threads"])
+        else:
+            program = _native.XlaProgram(key, compiled.model._model, None, given, outputs,
+                                         **options)
+        _compiled[key] = compiled
         return program
 
     def call(self, key, known, others, axes, size):
@@ -177,6 +178,28 @@ class XlaCalls:
             key, *operands, instances=numpy.int64(size)) if specs else ())
         return [jnp.zeros((size, *aval.shape), aval.dtype) if is_empty else next(results)
                 for aval, is_empty in compiled.words]
+
+
+def _content_key(*content):
+    """Returns a number that depends on everything that the results of a program depend on.
+
+    JAX's cache of compiled programs on disk can therefore be used in other processes.
+    """
+    digest = hashlib.blake2b(digest_size=8)
+
+    def add(part):
+        if isinstance(part, numpy.ndarray):
+            add((part.dtype.name, part.shape))
+            digest.update(part)
+        elif isinstance(part, (list, tuple)):
+            digest.update(b"%d:" % len(part))
+            for element in part:
+                add(element)
+        else:
+            digest.update(repr(part).encode() + b"\0")
+
+    add(content)
+    return int.from_bytes(digest.digest(), "little", signed=True)
 
 
 def words_of_key(program):
