@@ -121,7 +121,12 @@ struct Attributes {
   void **values;
 };
 
-enum class Stage : int { Execute = 3 };
+enum class Stage : int {
+  Instantiate = 0,
+  Prepare = 1,
+  Initialize = 2,
+  Execute = 3,
+};
 
 struct CallFrame {
   size_t structSize;

@@ -68,6 +68,7 @@ public:
 
   BatchSession *session = nullptr;
   python::InterruptCancellation cancellation;
+  std::unique_ptr<ProgramSession> next; ///< in the list of idle sessions
 };
 } // namespace batch::xla
 
@@ -77,9 +78,9 @@ public:
   BorrowedSession(const Program &program, Binding &binding) : binding(binding) {
     {
       const std::lock_guard<std::mutex> lock(binding.mutex);
-      if (!binding.idle.empty()) {
-        session = std::move(binding.idle.back());
-        binding.idle.pop_back();
+      if (binding.idle) {
+        session = std::move(binding.idle);
+        binding.idle = std::move(session->next);
         return;
       }
     }
@@ -88,11 +89,8 @@ public:
   }
   ~BorrowedSession() {
     const std::lock_guard<std::mutex> lock(binding.mutex);
-    try {
-      binding.idle.push_back(std::move(session));
-    } catch (const std::bad_alloc &) {
-      // The session is dropped.
-    }
+    session->next = std::move(binding.idle);
+    binding.idle = std::move(session);
   }
   BorrowedSession(const BorrowedSession &) = delete;
   BorrowedSession &operator=(const BorrowedSession &) = delete;

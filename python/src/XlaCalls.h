@@ -73,7 +73,7 @@ private:
     std::vector<std::vector<char>> operands; ///< copies of the bound operands
     std::shared_ptr<BatchParameters> parameters;
     std::mutex mutex;
-    std::vector<std::unique_ptr<class ProgramSession>> idle;
+    std::unique_ptr<class ProgramSession> idle; ///< the first of a list
 
     bool fits(const std::vector<BatchArray> &given) const;
   };

@@ -48,7 +48,8 @@ VALUES = {
             "S8", "S16", "S32", "S64", "U8", "U16", "U32", "U64", "F16", "F32", "F64", "BF16")]],
     "BufferKind": ["Dense:XLA_FFI_ArgType_BUFFER", "Dense:XLA_FFI_RetType_BUFFER"],
     "AttributeKind": ["Scalar:XLA_FFI_AttrType_SCALAR"],
-    "Stage": ["Execute:XLA_FFI_ExecutionStage_EXECUTE"],
+    "Stage": [f"{name}:XLA_FFI_ExecutionStage_{name.upper()}"
+              for name in ("Instantiate", "Prepare", "Initialize", "Execute")],
 }
 
 

@@ -172,8 +172,9 @@ TEST_F(XlaCalls, EightThreadsCallOneProgram) {
     threads.emplace_back([this, t, &wrong] {
       for (int i = 0; i < 100; ++i) {
         // A program remembers fewer values of the parameter than there are.
+        const int value = i / 10 * (t % 3);
         Call call(key, std::vector<int32_t>(1 + (i + t) % 5, i % 20),
-                  {1.0F, float(i / 10 * (t % 3))});
+                  {1.0F, float(value)});
         if (!call.run().empty() || !call.isRight())
           ++wrong;
       }
@@ -219,7 +220,8 @@ TEST_F(XlaCalls, Errors) {
   EXPECT_EQ(Call(key + 1, {1}).run(),
             "a call of batch.vmap was compiled in another process; compile the "
             "program again with jax.jit");
-  EXPECT_EQ(Call(key, {1}).run(Stage(2)), "expected the stage execute");
+  EXPECT_EQ(Call(key, {1}).run(Stage::Initialize),
+            "expected the stage execute");
   EXPECT_EQ(Call(key, {1}).run(Stage::Execute, 2),
             "wrong number of arguments or results");
   EXPECT_EQ(Call(key, {1}).run(Stage::Execute, 0), "expected a key");

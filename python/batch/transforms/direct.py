@@ -95,7 +95,7 @@ class Direct:
         compiled, found = self._call.compiled, jax.tree.leaves(results)
         return bool(found) and not any(call_options()) and compiled.xla.are_possible() and \
             all(isinstance(leaves[i], (jax.Array, Bound)) for i in compiled.parameters) and \
-            all(type(leaf) is type(found[0]) and not is_key(leaf) for leaf in found) and \
+            all(isinstance(leaf, jax.Array) and not is_key(leaf) for leaf in found) and \
             self._can_be_passed([leaves[i] for i in self._mapped], type(found[0]))
 
     @staticmethod
