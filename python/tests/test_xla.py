@@ -148,6 +148,42 @@ def test_bound_array_under_jit():
     assert_equal_bits(jitted(X), mapped(X))
 
 
+def over_traced(x, w):
+    """Calls a function that closes over an array, which has no value at trace time."""
+    return batch.vmap(lambda x: layer(x, w))(x)
+
+
+@pytest.mark.parametrize("f", [
+    over_traced, lambda x, w: lax.scan(lambda c, _: (over_traced(c, w), None), x, length=2)[0],
+    lambda x, w: jax.vmap(lambda w: over_traced(x, w))(jnp.stack([w, w + 1]))],
+    ids=["jit", "scan", "vmap"])
+def test_function_that_closes_over_traced_values(f):
+    jitted = jax.jit(f)
+    for factor in 1, 2, 1:
+        assert_same(jitted(X, W * factor), f(X, W * factor))
+    assert "batch_vmap" in str(jax.make_jaxpr(f)(X, W))
+
+
+def test_one_function_that_closes_over_several_traced_values():
+    box = []
+    mapped = batch.vmap(lambda x: layer(x, box[-1]))
+
+    def f(x, w):
+        box.append(w)
+        return mapped(x)
+
+    for factor in 1, 2:
+        assert_equal_bits(jax.jit(lambda x, w: f(x, w))(X, W * factor), apply(X, W * factor))
+    assert not mapped.known
+
+
+def test_function_that_closes_over_a_traced_key():
+    def f(key):
+        return batch.vmap(lambda x: x + jax.random.uniform(key))(X)
+
+    assert_same(jax.jit(f)(jax.random.key(3)), X + jax.random.uniform(jax.random.key(3)))
+
+
 # --- transformations ---------------------------------------------------------------------
 
 def repeated(x):

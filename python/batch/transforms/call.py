@@ -92,11 +92,14 @@ class Call:
         leaves = [leaf.__jax_array__() if isinstance(leaf, Bound) else leaf
                   for leaf in map(key_words, leaves)]
         how = {"compiled": self.compiled, "axes": tuple(self.axes), "size": self.size}
-        if in_batch_trace() and (recursion or any(
-                isinstance(value, jax.core.Tracer) for value in self.compiled.closed.consts)):
+        if in_batch_trace() and (recursion or self.compiled.is_traced):
             return self.finish(vmap_by_jax(**how)(*leaves))
+        if not in_batch_trace():
+            how["compiled"], values = self.compiled.with_operands()
+            leaves += map(key_words, values)
+            how["axes"] += (UNMAPPED,) * len(values)
         known = Known({} if in_batch_trace() else {
-            i: leaf for i, (leaf, axis) in enumerate(zip(leaves, self.axes))
+            i: leaf for i, (leaf, axis) in enumerate(zip(leaves, how["axes"]))
             if axis is UNMAPPED and isinstance(leaf, jax.Array) and
             not isinstance(leaf, jax.core.Tracer) and leaf.is_fully_addressable})
         return self.finish(vmap_p.bind(*known.others(leaves), **how, known=known))

@@ -69,6 +69,7 @@ class Compiled:
     def __init__(self, closed, shared, options, recursion=None, failed=()):
         self.closed, self.shared, self._options = closed, list(shared), options
         self.recursion, self.failed = recursion, failed
+        self.is_traced = any(isinstance(value, jax.core.Tracer) for value in closed.consts)
         self.dtypes = [words_of(v.aval).dtype for v in closed.jaxpr.invars]
         self.results = [atom.aval for atom in closed.jaxpr.outvars]
         self.depends = depends_on_mapped(closed.jaxpr, [not is_shared for is_shared in shared])
@@ -124,6 +125,23 @@ class Compiled:
                 self._others[shared] = Compiled(self.closed, shared, self._options,
                                                 self.recursion, self.failed)
             return self._others[shared]
+
+    def with_operands(self):
+        """Returns the same function with traced constants as parameters, and their values."""
+        if not self.is_traced or self.recursion:
+            return self, []
+        jaxpr, constants = self.closed.jaxpr, self.closed.consts
+        is_traced = [isinstance(value, jax.core.Tracer) for value in constants]
+
+        def chosen(values, wanted):
+            return [value for value, traced in zip(values, is_traced) if traced is wanted]
+
+        values = chosen(constants, True)
+        closed = core.ClosedJaxpr(jaxpr.replace(
+            constvars=chosen(jaxpr.constvars, False),
+            invars=[*jaxpr.invars, *chosen(jaxpr.constvars, True)]), chosen(constants, False))
+        return Compiled(closed, [*self.shared, *[True] * len(values)], self._options,
+                        failed=self.failed), values
 
     def bind(self, leaves, keep=True):
         """Returns the model bound to these parameters.

@@ -121,7 +121,8 @@ class Mapped(Generic[R]):
                 self.direct[*map(type, arguments), *map(shape_of, arguments)] = call.direct.place
             return results
         leaves, call = self._checked(arguments, named)
-        if is_tracing or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+        if is_tracing or call.compiled.is_traced or \
+                any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             return cast(R, call.traced(leaves))
         results = call(leaves)
         if None not in kinds:
@@ -234,9 +235,12 @@ class Mapped(Generic[R]):
             return self._compile(types, shared, tree)
         key = tree, tuple(types), tuple(shared), trace_options()
         with self.lock:
-            if key not in self.known:
-                self.known[key] = self._compile(types, shared, tree)
-            return self.known[key]
+            if key in self.known:
+                return self.known[key]
+            found = self._compile(types, shared, tree)
+            if not found[0].is_traced:
+                self.known[key] = found
+            return found
 
     def _compile(self, types, shared, tree):
         kinds = [kind if isinstance(kind, (Data, List)) else None for kind in types]
