@@ -90,7 +90,6 @@ class Mapped(Generic[R]):
         self.lock: Any = threading.RLock()
         # Kinds of arguments that calls pass to `jitted`, and the places of the results.
         self.direct: dict[Hashable, Any] = {}
-        self.jitted: Any = jax.jit(self._traced)
 
     def __call__(self, *arguments: Any, **named: Any) -> R:
         results: Any
@@ -132,9 +131,14 @@ class Mapped(Generic[R]):
                 self.calls[key] = call
         return results
 
-    def _traced(self, *arguments):
-        leaves, call = self._checked(arguments, {})
-        return call.traced(leaves)
+    @functools.cached_property
+    def jitted(self) -> Any:
+        """The function that JAX dispatches for direct calls."""
+        def traced(*arguments):
+            leaves, call = self._checked(arguments, {})
+            return call.traced(leaves)
+
+        return jax.jit(traced)
 
     def explain(self, *arguments: Any, **named: Any) -> Explanation:
         """Runs the function, and returns an Explanation.
