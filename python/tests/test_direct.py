@@ -142,6 +142,22 @@ def test_debug_nans():
         mapped(-X - 1)
 
 
+def test_options_that_jit_does_not_know():
+    def f(x):
+        return x + jax.random.gumbel(jax.random.key(3))
+
+    mapped, name = batch.vmap(f), "jax_high_dynamic_range_gumbel"
+    before = getattr(jax.config, name)
+    try:
+        for value in before, not before, before:
+            jax.config.update(name, value)
+            wanted = jnp.asarray([f(x) for x in X])
+            for _ in range(4):
+                assert_same(mapped(X), wanted)
+    finally:
+        jax.config.update(name, before)
+
+
 def test_within_traces():
     mapped = batch.vmap(lambda x: x * 2)
     for _ in range(3):

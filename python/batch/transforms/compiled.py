@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import functools
 import threading
 
 import jax
@@ -101,6 +102,11 @@ class Compiled:
                 with translated_errors(self.source_map):
                     self._model = compile(self.text, strategy=self.strategy())
             return self._model
+
+    @functools.cached_property
+    def operations(self):
+        """The text of the jaxpr."""
+        return str(self.closed.jaxpr)
 
     def strategy(self):
         """Returns the strategy: lockstep if refilling lanes improves performance, else the

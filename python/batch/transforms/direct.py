@@ -108,6 +108,10 @@ class Direct:
         return len(others) <= 1 and all(
             type(leaf) is numpy.ndarray and leaf.nbytes <= _MOST_COPIED for leaf in others)
 
-    def has_all(self):
-        """Returns whether all arguments are mapped."""
-        return len(self._mapped) == len(self._call.axes)
+    def needs_only_arguments(self):
+        """Returns whether the shapes and types of the arguments determine the program.
+
+        Parameters have keys, and options of random numbers are unknown to jax.jit.
+        """
+        return len(self._mapped) == len(self._call.axes) and \
+            "random_" not in self._call.compiled.operations

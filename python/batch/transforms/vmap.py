@@ -115,8 +115,8 @@ class Mapped(Generic[R]):
         call = None if is_tracing or None in kinds else self.calls.get(key)
         if call:
             results = call(leaves)
-            if call.direct.place is not None and tree is None and call.direct.has_all() and \
-                    len(self.direct) < _DIRECT:
+            if call.direct.place is not None and tree is None and \
+                    len(self.direct) < _DIRECT and call.direct.needs_only_arguments():
                 self.direct[*map(type, arguments), *map(shape_of, arguments)] = call.direct.place
             return results
         leaves, call = self._checked(arguments, named)
