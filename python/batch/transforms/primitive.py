@@ -58,9 +58,10 @@ def _(*others, compiled, axes, size, known):
 def devices_of(module):
     """Returns the number of this process's devices that run a module together."""
     context = module.axis_context
-    if not hasattr(context, "mesh"):
-        return len(context.device_assignment or [0]) // jax.process_count() or 1
-    return context.mesh.local_mesh.size
+    if hasattr(context, "mesh"):
+        return context.mesh.local_mesh.size
+    devices = getattr(context, "device_assignment", None) or [None]
+    return max(1, len(devices) // jax.process_count())
 
 
 def _lower(context, *values, compiled, axes, size, known):
