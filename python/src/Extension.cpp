@@ -122,7 +122,7 @@ Model::Model(const std::string &path) {
     status = batchModelOpen(path.c_str(), &model);
   }
   check(status);
-  handle.reset(model);
+  handle.reset(model, batchModelFree);
 }
 
 std::vector<Field> Model::fields(BatchFieldKind kind) const {
@@ -152,10 +152,8 @@ std::vector<Variant> Model::variants() const {
   return result;
 }
 
-/// Returns the element type of a parameter, or an arbitrary type if the name is
-/// unknown.
-static BatchElementType typeOf(const BatchModel *model,
-                               const std::string &name) {
+BatchElementType batch::python::typeOf(const BatchModel *model,
+                                       const std::string &name) {
   const int64_t count = batchModelCount(model, BATCH_PARAMETER);
   for (int64_t i = 0; i < count; ++i) {
     BatchField field;
@@ -189,7 +187,7 @@ Parameters Model::bind(const nb::dict &given) const {
   }
   check(status);
   Parameters result;
-  result.handle.reset(parameters);
+  result.handle.reset(parameters, batchParametersFree);
   return result;
 }
 
@@ -202,7 +200,7 @@ Parameters Model::read(const std::string &path) const {
   }
   check(status);
   Parameters result;
-  result.handle.reset(parameters);
+  result.handle.reset(parameters, batchParametersFree);
   return result;
 }
 
@@ -429,7 +427,7 @@ NB_MODULE(_native, module) {
       .def_ro("is_index", &Field::isIndex)
       .def_ro("is_ragged", &Field::isRagged)
       .def_ro("data_type", &Field::dataType);
-  // Called at the end of a process whose other threads still own objects.
+  // Called if other threads, or JAX, may own objects when the process ends.
   module.def("expect_leaks", [] { nb::set_leak_warnings(false); });
   nb::class_<Variant>(module, "Variant")
       .def_ro("name", &Variant::name)
@@ -475,4 +473,5 @@ NB_MODULE(_native, module) {
   defineStream(module);
   defineNodes(module);
   defineNodeOrder(module);
+  defineXla(module);
 }

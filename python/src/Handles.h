@@ -14,7 +14,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,7 +39,7 @@ struct Free {
 };
 
 struct Parameters {
-  std::unique_ptr<BatchParameters, Free<batchParametersFree>> handle;
+  std::shared_ptr<BatchParameters> handle;
 };
 
 /// A BatchField for Python.
@@ -68,7 +67,7 @@ struct Variant {
 };
 
 struct Model {
-  std::unique_ptr<BatchModel, Free<batchModelFree>> handle;
+  std::shared_ptr<BatchModel> handle;
 
   explicit Model(const std::string &path);
 
@@ -77,6 +76,10 @@ struct Model {
   Parameters bind(const nanobind::dict &given) const;
   Parameters read(const std::string &path) const;
 };
+
+/// Returns the element type of a parameter, or an arbitrary type if the name is
+/// unknown.
+BatchElementType typeOf(const BatchModel *model, const std::string &name);
 
 struct Cancellation {
   Cancellation() {
@@ -99,7 +102,7 @@ public:
   Interruptible &operator=(const Interruptible &) = delete;
 
 private:
-  bool isInstalled = false;
+  const bool isActive;
 };
 
 struct Session {
@@ -138,6 +141,8 @@ void defineStream(nanobind::module_ &module);
 void defineNodes(nanobind::module_ &module);
 /// Adds the function that orders nodes to the module.
 void defineNodeOrder(nanobind::module_ &module);
+/// Adds the class XlaProgram and the handler of XLA's calls to the module.
+void defineXla(nanobind::module_ &module);
 } // namespace batch::python
 
 #endif // BATCH_PYTHON_HANDLES_H

@@ -85,6 +85,20 @@ def without_compiled_functions():
     jax.clear_caches()
 
 
+@pytest.fixture(autouse=True)
+def under_jit(request, monkeypatch):
+    """In the tests of batch.vmap, calls are repeated under jax.jit, with equal bits."""
+    if request.module.__name__.startswith("test_vmap") and \
+            not request.node.get_closest_marker("only_outside_jit"):
+        from support import jitted
+
+        from batch.tracing import locations
+        from batch.transforms.vmap import Mapped
+        monkeypatch.setattr(Mapped, "__call__", jitted.call_also_under_jit)
+        # Messages do not name the lines of this module.
+        monkeypatch.setattr(locations, "OWN_FOLDERS", (*locations.OWN_FOLDERS, jitted.__file__))
+
+
 @pytest.fixture
 def rng():
     """A random generator that gives each test the same numbers."""

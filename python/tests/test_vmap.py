@@ -245,6 +245,7 @@ def test_one_compilation_for_all_numbers_of_lanes(product, compilations):
     assert len(compilations) == 1
 
 
+@pytest.mark.only_outside_jit
 def test_jax_parameter_is_bound_once(product, bindings):
     for count in 1, 4, 6, 4:
         product(jnp.asarray(X[:count]), W)

@@ -32,6 +32,15 @@ static constexpr bool onDevice = true;
 static constexpr bool onDevice = false;
 #endif
 
+#ifdef WITH_PARAMETER
+/// The program does not read the parameter.
+#define PARAMETERS                                                             \
+  R"("parameters": [{"name": "w", "shape": [2], "dtype": "f32"}],
+     "packings": [{"parameter": 0, "packing": "rows"}],)"
+#else
+#define PARAMETERS
+#endif
+
 namespace {
 constexpr int64_t rowBytes = 64, numBlocks = 2;
 constexpr int64_t wrongMemory = int64_t(3) << 32;
@@ -42,6 +51,7 @@ enum : int32_t { TopMark = 77, OtherMark = 99 };
 
 const char descriptor[] = R"({
   "abi": 9, "name": "lanes", "target": {"cpu": "generic", "features": []},
+)" PARAMETERS R"(
   "arguments": [{"name": "n", "type": "index"}],
   "results": [{"name": "sum", "type": "index"},
               {"name": "row", "type": {"tensor": [3], "dtype": "f32"}}],

@@ -46,6 +46,15 @@ def _check_options(options):
         options[name] = max(number, -1)
 
 
+def session_options(*, threads: int | None = None, lanes: int = 0, max_steps: int | None = None,
+                    stack_depth: int = 64, partial_results: bool = False) -> dict[str, Any]:
+    """Returns the checked options of a session. See Model.bind()."""
+    options = dict(threads=default_threads() if threads is None else threads, lanes=lanes,
+                   max_steps=max_steps, stack_depth=stack_depth, partial_results=partial_results)
+    _check_options(options)
+    return options
+
+
 _explainers: list[Callable[..., Explanation]] = []
 
 
@@ -138,10 +147,8 @@ class Model:
 
         Raises a TypeError if an option is not an integer, and a ValueError if it is too large.
         """
-        options = dict(threads=default_threads() if threads is None else threads,
-                       lanes=lanes, max_steps=max_steps,
-                       stack_depth=stack_depth, partial_results=partial_results)
-        _check_options(options)
+        options = session_options(threads=threads, lanes=lanes, max_steps=max_steps,
+                                  stack_depth=stack_depth, partial_results=partial_results)
         if isinstance(parameters, (str, os.PathLike)):
             bound = self._model.read(os.fspath(parameters))
         else:
@@ -197,6 +204,7 @@ class Function:
         self.token: str | None = None  # identifies this function in pickles
         self._idle = [self._make()]
         self.failures: dict[int, str] = {}
+        self.key: Any = None  # of a program for calls by XLA
 
     def _make(self) -> _native.Session:
         return _native.Session(self.model._model, self._parameters, **self._options)
@@ -324,6 +332,18 @@ class Function:
         `put` converts the results.
         """
         return _native.Call(self._idle, self._make, instances, reads, types, put)
+
+    def program(self, key: int, outputs: list[int],
+                threads: int | None = None) -> _native.XlaProgram:
+        """Returns a native program for calls by XLA.
+
+        key: number by which calls find the program. Programs with equal keys must be equal.
+        outputs: the outputs that are results of calls.
+        threads: number of workers; None: as many as this function has.
+        """
+        options = {**self._options, "threads": threads or self._options["threads"]}
+        return _native.XlaProgram(key, self.model._model, self._parameters, [], outputs,
+                                  **options)
 
     def _read(self, session, number, bits):
         array, offsets = session.read(number, bits)

@@ -12,8 +12,10 @@ from batch.tracing.options import call_options
 from batch.transforms.arguments import form_of, key_words, spread_axes
 from batch.transforms.arrays import UNMAPPED, default_place, is_quick, key_of, putter
 from batch.transforms.compiled import in_batch_trace
+from batch.transforms.direct import Direct
 from batch.transforms.forest import Forest, Nodes
 from batch.transforms.primitive import vmap_by_jax, vmap_p
+from batch.transforms.xla import Known
 
 
 class Call:
@@ -31,8 +33,16 @@ class Call:
         # Native call without Python code in between. None: before the first call. False: not
         # available, for example because JAX options require checks.
         self.quick = False if any(call_options()) else None
+        self.direct = Direct(self)
 
     def __call__(self, leaves):
+        results = self.direct(leaves)
+        if results is None:
+            results = self._run(leaves)
+            self.direct.count(leaves, results)
+        return results
+
+    def _run(self, leaves):
         if self.quick and is_quick():
             try:
                 return self.tree.unflatten(self.quick(leaves, *default_place()))
@@ -82,10 +92,17 @@ class Call:
         leaves = [leaf.__jax_array__() if isinstance(leaf, Bound) else leaf
                   for leaf in map(key_words, leaves)]
         how = {"compiled": self.compiled, "axes": tuple(self.axes), "size": self.size}
-        if in_batch_trace() and (recursion or any(
-                isinstance(value, jax.core.Tracer) for value in self.compiled.closed.consts)):
+        if in_batch_trace() and (recursion or self.compiled.is_traced):
             return self.finish(vmap_by_jax(**how)(*leaves))
-        return self.finish(vmap_p.bind(*leaves, **how))
+        if not in_batch_trace():
+            how["compiled"], values = self.compiled.with_operands()
+            leaves += map(key_words, values)
+            how["axes"] += (UNMAPPED,) * len(values)
+        known = Known({} if in_batch_trace() else {
+            i: leaf for i, (leaf, axis) in enumerate(zip(leaves, how["axes"]))
+            if axis is UNMAPPED and isinstance(leaf, jax.Array) and
+            not isinstance(leaf, jax.core.Tracer) and leaf.is_fully_addressable})
+        return self.finish(vmap_p.bind(*known.others(leaves), **how, known=known))
 
     def finish(self, outputs):
         """Converts outputs to results with the axes that out_axes specifies."""

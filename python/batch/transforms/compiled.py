@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import functools
 import threading
 
 import jax
@@ -29,6 +30,7 @@ from batch.transforms.arrays import (
     shaped_array,
 )
 from batch.transforms.forest import Forest, Nodes, fields_in, model_arguments, nodes_of
+from batch.transforms.xla import XlaCalls
 
 _BOUND = 8  # limit on the bound models that each compiled function caches
 
@@ -68,22 +70,23 @@ class Compiled:
 
     def __init__(self, closed, shared, options, recursion=None, failed=()):
         self.closed, self.shared, self._options = closed, list(shared), options
-        self.recursion, self._failed = recursion, failed
+        self.recursion, self.failed = recursion, failed
+        self.is_traced = any(isinstance(value, jax.core.Tracer) for value in closed.consts)
         self.dtypes = [words_of(v.aval).dtype for v in closed.jaxpr.invars]
         self.results = [atom.aval for atom in closed.jaxpr.outvars]
         self.depends = depends_on_mapped(closed.jaxpr, [not is_shared for is_shared in shared])
         is_there = [not is_empty(v.aval) for v in closed.jaxpr.invars]
         # Positions of the model's parameters and arguments. The model receives no empty arrays.
-        self._parameters = [i for i, there in enumerate(is_there) if there and shared[i]]
-        self._arguments = [i for i, there in enumerate(is_there) if there and not shared[i]]
+        self.parameters = [i for i, there in enumerate(is_there) if there and shared[i]]
+        self.mapped = [i for i, there in enumerate(is_there) if there and not shared[i]]
         self._plain = [is_plain(dtype) for dtype in self.dtypes]
-        self._words = [(aval, is_empty(aval))
-                       for aval in map(words_of, self.results)]
+        self.words = [(aval, is_empty(aval)) for aval in map(words_of, self.results)]
         self._others = {}
         self._bound = collections.OrderedDict()
         self._lock = threading.RLock()
         self._model = None
         self._object = []  # the object of the model, for pickles
+        self.xla = XlaCalls(self)
         self._only = None  # the bound model, if there is only one way to bind it
         self._positions = None  # positions of results in the model's outputs, if some are data
 
@@ -96,23 +99,26 @@ class Compiled:
                 with without_mesh(), own_options():
                     self.text, constants, self.source_map = lower_jaxpr(
                         self.closed, self.shared, self.recursion)
-                self._constants = {f"p{i}": value for i, value in enumerate(constants)}
-                self._changing = [value for value in constants
-                                  if isinstance(value, Bound)]
+                self.constants = {f"p{i}": value for i, value in enumerate(constants)}
+                self.changing = [value for value in constants if isinstance(value, Bound)]
                 with translated_errors(self.source_map):
-                    strategy = self._strategy()
-                    self._model = arrived_model(self.text, strategy) or \
-                        compile(self.text, strategy=strategy)
+                    self._model = arrived_model(self.text, self.strategy()) or \
+                        compile(self.text, strategy=self.strategy())
             return self._model
 
     def objects(self):
         """Returns the objects of this function and of sharing(), if they are compiled."""
         if self._model and not self._object:
-            self._object = [carried_object(self.text, self._strategy(), self._model)]
+            self._object = [carried_object(self.text, self.strategy(), self._model)]
         return self._object + [carried for other in list(self._others.values())
                                for carried in other.objects()]
 
-    def _strategy(self):
+    @functools.cached_property
+    def operations(self):
+        """The text of the jaxpr."""
+        return str(self.closed.jaxpr)
+
+    def strategy(self):
         """Returns the strategy: lockstep if refilling lanes improves performance, else the
         requested one.
 
@@ -133,8 +139,25 @@ class Compiled:
                 return self
             if shared not in self._others:
                 self._others[shared] = Compiled(self.closed, shared, self._options,
-                                                self.recursion, self._failed)
+                                                self.recursion, self.failed)
             return self._others[shared]
+
+    def with_operands(self):
+        """Returns the same function with traced constants as parameters, and their values."""
+        if not self.is_traced or self.recursion:
+            return self, []
+        jaxpr, constants = self.closed.jaxpr, self.closed.consts
+        is_traced = [isinstance(value, jax.core.Tracer) for value in constants]
+
+        def chosen(values, wanted):
+            return [value for value, traced in zip(values, is_traced) if traced is wanted]
+
+        values = chosen(constants, True)
+        closed = core.ClosedJaxpr(jaxpr.replace(
+            constvars=chosen(jaxpr.constvars, False),
+            invars=[*jaxpr.invars, *chosen(jaxpr.constvars, True)]), chosen(constants, False))
+        return Compiled(closed, [*self.shared, *[True] * len(values)], self._options,
+                        failed=self.failed), values
 
     def bind(self, leaves, keep=True):
         """Returns the model bound to these parameters.
@@ -148,28 +171,25 @@ class Compiled:
             return self._only
         model = self.model
         changing = [value.value if isinstance(value, Bound) else value
-                    for value in (*[leaves[i] for i in self._parameters], *self._changing)]
+                    for value in (*[leaves[i] for i in self.parameters], *self.changing)]
         key = tuple(map(id, changing))
         with self._lock:
             known = self._bound.get(key)  # arrays of a bound model are alive and do not change
             if known:
                 self._bound.move_to_end(key)
                 return known[1]
-        given = {f"a{i}": leaves[i] for i in self._parameters}
+        given = {f"a{i}": leaves[i] for i in self.parameters}
         # If no argument is a parameter, all parameters are constants, so the model may be cached.
         keeps = keep or not given
-        given.update(self._constants)
+        given.update(self.constants)
         keeps = keeps and all(isinstance(value, (jax.Array, Bound))
                               for value in given.values())
         # The lock is not held here: a JAX array may wait for a callback that needs the lock.
         values = [value.value if isinstance(value, Bound) else value
                   for value in given.values()]
-        function = model.bind(
-            {name: for_runtime(value, constant_type(value).dtype if name[0] == "p"
-                               else self.dtypes[int(name[1:])])
-             for name, value in zip(given, values)},
-            lanes=self._options["lanes"], threads=self._options["threads"],
-            stack_depth=self._options.get("stack_depth", 64), bits=True)
+        function = model.bind({name: self.parameter(name, value)
+                               for name, value in zip(given, values)},
+                              **self.session_options(), bits=True)
         if keeps:
             with self._lock:
                 if not key:
@@ -179,6 +199,15 @@ class Compiled:
                 while len(self._bound) > _BOUND:
                     self._bound.popitem(last=False)
         return function
+
+    def parameter(self, name, value):
+        """Returns the value of a parameter as an array for the runtime."""
+        return for_runtime(value, constant_type(value).dtype if name[0] == "p"
+                           else self.dtypes[int(name[1:])])
+
+    def session_options(self):
+        return {"lanes": self._options["lanes"], "threads": self._options["threads"],
+                "stack_depth": self._options.get("stack_depth", 64)}
 
     def run(self, leaves, axes, size, keep=True):
         """Returns the results as NumPy arrays whose first dimension indexes the instances.
@@ -263,8 +292,7 @@ class Compiled:
         values = self._values(leaves, axes, as_they_are)
         if all(value is not None for value in values):  # no data structures
             return values, None
-        return model_arguments(self.model, {f"a{i}": leaves[i] for i in self._arguments},
-                             values, size)
+        return model_arguments(self.model, {f"a{i}": leaves[i] for i in self.mapped}, values, size)
 
     def quick(self, leaves, axes, size, outputs):
         """Returns a native call that combines run() and to_jax(), for arguments of these kinds.
@@ -274,9 +302,9 @@ class Compiled:
         outputs: the results of one run.
         """
         if self.recursion or not self._only or not quick_put() or \
-                not all(self._reads(i, leaves[i], axes[i]) for i in self._arguments) or \
+                not all(self._reads(i, leaves[i], axes[i]) for i in self.mapped) or \
                 not all(is_plain(aval.dtype) and not is_empty
-                        for aval, is_empty in self._words):
+                        for aval, is_empty in self.words):
             return False
         # Without x64, JAX narrows 64-bit results. The native call does not narrow them.
         types = [shaped_array(array.shape, array.dtype,
@@ -284,7 +312,7 @@ class Compiled:
                  for array, aval in zip(outputs, self.results)]
         if any(jax.dtypes.canonicalize_dtype(t.dtype) != t.dtype for t in types):
             return False
-        return self._only.quick(size, self._arguments, types, quick_put())
+        return self._only.quick(size, self.mapped, types, quick_put())
 
     def _reads(self, i, leaf, axis):
         """Returns whether the runtime reads an argument of this kind in place."""
@@ -298,7 +326,7 @@ class Compiled:
         as_they_are: whether the runtime may read them in place.
         """
         values, lengths = [], {}
-        for i in self._arguments:
+        for i in self.mapped:
             leaf, dtype, axis = leaves[i], self.dtypes[i], axes[i]
             if type(leaf) is Forest:
                 values.append(None)
@@ -310,7 +338,7 @@ class Compiled:
                                    numpy.diff(leaf.offsets))
             else:
                 values.append((for_runtime(leaf, dtype, axis), []))
-        for path, error in self._failed:
+        for path, error in self.failed:
             check_path(path, error, lengths)
         return values + [(numbers.astype(number_type().replace("i", "int")), [])
                          for numbers in lengths.values()]
@@ -324,7 +352,7 @@ class Compiled:
         if self.recursion:
             return self._with_data(outputs, size)
         outputs = iter(outputs)
-        for aval, has_none in self._words:
+        for aval, has_none in self.words:
             array = numpy.zeros((size,) + aval.shape, aval.dtype) if has_none else \
                 next(outputs)
             results.append(array if array.dtype == aval.dtype else array.view(aval.dtype))
@@ -338,7 +366,7 @@ class Compiled:
                 fields_in(kind.adt, numbers) if kind else numbers.get(f"r{i}")
                 for i, kind in enumerate(self.recursion.results)]
         results = []
-        for (aval, has_none), kind, place in zip(self._words, self.recursion.results,
+        for (aval, has_none), kind, place in zip(self.words, self.recursion.results,
                                                  self._positions):
             if kind:
                 results.append(nodes_of(kind.adt, place, outputs))

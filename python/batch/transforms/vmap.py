@@ -17,7 +17,7 @@ from batch.core.errors import LoweringError
 from batch.core.pickles import PicklableFunction
 from batch.core.types import Data, List, PyTree, describe_type
 from batch.lowering.types import element_type
-from batch.runtime.binding import Bound
+from batch.runtime.binding import Bound, trace
 from batch.runtime.ragged import Ragged
 from batch.tracing.entries import Entry
 from batch.tracing.extents import extent_names, symbolic_extents
@@ -46,6 +46,7 @@ from batch.transforms.arguments import (
 from batch.transforms.arrays import UNMAPPED
 from batch.transforms.call import Call
 from batch.transforms.compiled import Compiled, in_batch_trace, tracing, without_mesh
+from batch.transforms.direct import run, shape_of
 from batch.transforms.forest import Forest, as_forest
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ R = TypeVar("R")
 # Attributes of a function in pickles. The others are caches.
 _STATE = ("function", "in_axes", "out_axes", "axis_size", "options", "data", "_entry")
 _CALLS = 256  # limit on the checked calls that each function caches; a call has a fixed batch size
+_DIRECT = 64  # limit on the kinds of arguments for which JAX compiles a program
 
 
 def data_of(function: Callable[..., Any]) -> tuple[dict[str, Data | List], tuple[str, ...]]:
@@ -93,6 +95,8 @@ class Mapped(PicklableFunction, Generic[R]):
         self.known: dict[Hashable, Any] = {}
         self.calls: dict[Hashable, Any] = {}  # checked calls
         self.lock: Any = threading.RLock()
+        # Kinds of arguments that calls pass to `jitted`, and the places of the results.
+        self.direct: dict[Hashable, Any] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in _STATE}
@@ -109,6 +113,17 @@ class Mapped(PicklableFunction, Generic[R]):
         return tuple(carried for compiled in known for carried in compiled.objects())
 
     def __call__(self, *arguments: Any, **named: Any) -> R:
+        results: Any
+        if self.direct and not named and trace.bind is None:
+            try:
+                kinds = (*map(type, arguments), *map(shape_of, arguments))
+                place = self.direct.get(kinds)
+            except AttributeError:  # not an array
+                place = None
+            if place is not None and place.sharding is not None:
+                results = run(self.jitted, arguments, place)
+                if results is not None:
+                    return results
         if self.data:  # converted once for all uses below
             arguments, named = self._forests(arguments, named)
         leaves, tree = arguments, None  # a tuple of arrays needs no tree
@@ -120,9 +135,14 @@ class Mapped(PicklableFunction, Generic[R]):
         is_tracing = in_batch_trace()
         call = None if is_tracing or None in kinds else self.calls.get(key)
         if call:
-            return cast(R, call(leaves))
+            results = call(leaves)
+            if call.direct.place is not None and tree is None and \
+                    len(self.direct) < _DIRECT and call.direct.needs_only_arguments():
+                self.direct[*map(type, arguments), *map(shape_of, arguments)] = call.direct.place
+            return results
         leaves, call = self._checked(arguments, named)
-        if is_tracing or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+        if is_tracing or call.compiled.is_traced or \
+                any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             return cast(R, call.traced(leaves))
         results = call(leaves)
         if None not in kinds:
@@ -130,7 +150,16 @@ class Mapped(PicklableFunction, Generic[R]):
                 while len(self.calls) >= _CALLS:
                     del self.calls[next(iter(self.calls))]
                 self.calls[key] = call
-        return cast(R, results)
+        return results
+
+    @functools.cached_property
+    def jitted(self) -> Any:
+        """The function that JAX dispatches for direct calls."""
+        def traced(*arguments):
+            leaves, call = self._checked(arguments, {})
+            return call.traced(leaves)
+
+        return jax.jit(traced)
 
     def explain(self, *arguments: Any, **named: Any) -> Explanation:
         """Runs the function, and returns an Explanation.
@@ -231,9 +260,12 @@ class Mapped(PicklableFunction, Generic[R]):
             return self._compile(types, shared, tree)
         key = tree, tuple(types), tuple(shared), trace_options()
         with self.lock:
-            if key not in self.known:
-                self.known[key] = self._compile(types, shared, tree)
-            return self.known[key]
+            if key in self.known:
+                return self.known[key]
+            found = self._compile(types, shared, tree)
+            if not found[0].is_traced:
+                self.known[key] = found
+            return found
 
     def _compile(self, types, shared, tree):
         kinds = [kind if isinstance(kind, (Data, List)) else None for kind in types]

@@ -28,6 +28,16 @@ def assert_maps_like_jax(f, *arguments, mapped=None, calls=2, **options):
         assert_same(mapped(*arguments), wanted)
 
 
+def assert_equal_bits(found, wanted):
+    """Requires equal trees of arrays, with equal types and equal bits."""
+    def words(leaf):
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            leaf = jax.random.key_data(leaf)
+        return leaf.shape, leaf.dtype, leaf.weak_type, numpy.asarray(leaf).tobytes()
+
+    assert jax.tree.map(words, found) == jax.tree.map(words, wanted)
+
+
 def assert_calls(mapped, f, *arguments, **options):
     """Compares three calls of `mapped` with jax.vmap(f). Only the first call may compile."""
     assert_maps_like_jax(f, *arguments, mapped=mapped, calls=3, **options)

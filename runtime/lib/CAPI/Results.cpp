@@ -38,6 +38,7 @@ void batchrt::copyDense(const BatchSession &session, int result,
   const Type &type = session.model->descriptor().results[result].type;
   const int64_t *cells = session.session.context().results[result];
   std::vector<RowSource> sources;
+  sources.reserve(instances.size());
   for (int64_t i : instances)
     if (session.keepsPartial && !session.session.failure(i).empty())
       sources.push_back({nullptr, 0, 1});
