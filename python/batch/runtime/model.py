@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy
 
 import batch._native as _native
+from batch.runtime.device import parse_device
 from batch.runtime.field_values import NUMPY_TYPES, NodeReader, dense_array, list_values
 from batch.runtime.ragged import Ragged
 
@@ -56,7 +57,10 @@ def explains(function: _Explainer) -> _Explainer:
 
 
 class Model:
-    """Compiled model; batch.compile() returns one."""
+    """Compiled model; batch.compile() returns one.
+
+    device: the device on which the model runs. "cuda:N" runs a model for "cuda" on another GPU.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._model = _native.Model(os.fspath(path))
@@ -65,9 +69,13 @@ class Model:
         self.outputs: list[Field] = self._model.outputs
         self._variants = self._model.variants
         # Maps each data type to (whether its nodes have at most one parent, its arity or -1).
+        descriptor = json.loads(self._model.descriptor)
         self._declared = {adt["name"]: (adt.get("kind") in ("tree", "sequence"),
-                                        adt.get("arity", -1))
-                          for adt in json.loads(self._model.descriptor)["adts"]}
+                                        adt.get("arity", -1)) for adt in descriptor["adts"]}
+        launch = descriptor.get("device")
+        self.device: str = "cpu" if not launch else "cuda" if launch.get("chip") else "emulator"
+        # Location and reason if the compiler found no strategy that batches the program.
+        self.not_batched: str = descriptor.get("notBatched", "")
         # Returns the compiler's decisions and the name of the text that the compiler read.
         self.decisions: Callable[[], tuple[list[dict[str, Any]], str]] = \
             lambda: ([], os.fspath(path))
@@ -100,7 +108,8 @@ class Model:
             threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") \
                 else os.cpu_count() or 1
         options = dict(threads=threads, lanes=lanes, max_steps=max_steps,
-                       stack_depth=stack_depth, partial_results=partial_results)
+                       stack_depth=stack_depth, partial_results=partial_results,
+                       device_number=parse_device(self.device)[1])
         _check_options(options)
         if isinstance(parameters, (str, os.PathLike)):
             bound = self._model.read(os.fspath(parameters))

@@ -98,7 +98,8 @@ class Compiled:
                 self._changing = [value for value in constants
                                   if isinstance(value, Bound)]
                 with translated_errors(self.source_map):
-                    self._model = compile(self.text, strategy=self._strategy())
+                    self._model = compile(self.text, strategy=self._strategy(),
+                                          device=self._options.get("device", "cpu"))
             return self._model
 
     def _strategy(self):
