@@ -179,6 +179,18 @@ def test_refuses_programs_without_a_strategy():
         batch.vmap(halves, device="emulator")(RAGGED)
 
 
+def test_refuses_models_without_a_strategy():
+    """The compiler stores the reason in the object, which only batch-run can run."""
+    text = DOUBLES.replace("{batch.entry}", """{
+      batch.entry, batch.strategy = #batch.strategy<none>,
+      batch.not_batched = "<stdin>:11:8: control flow depends on a tensor here"}""")
+    for device, remedy in (("cpu", ""), ("emulator", "; use device='cpu'")):
+        with pytest.raises(batch.CompileError, match="^a module:11:8: control flow depends on a "
+                           "tensor here; no strategy can batch this program on device "
+                           f"'{device}'{remedy}$"):
+            batch.compile(text, device=device)
+
+
 def test_refuses_mask():
     with raises(batch.CompileError, "strategy 'mask' calls functions on the host stack, which GPU "
                 "blocks do not have"):

@@ -191,7 +191,8 @@ def vmap(trees: list[Tree], rows: batch.Ragged, xs: NDArray[Any]) -> None:
     assert_type(batch.vmap(total)(trees, scale=xs), jax.Array)
     assert_type(batch.vmap(total)(batch.forest(Tree, trees), xs), jax.Array)
     assert_type(batch.vmap(root, 0, 0, 8, axis_name=None, lanes=4, threads=2,
-                           strategy="lockstep", stack_depth=16, device="emulator"), Mapped[jax.Array])
+                           strategy="lockstep", stack_depth=16, device="emulator"),
+                Mapped[jax.Array])
     assert_type(mapped.explain(xs), batch.Explanation)
     assert_type(mapped.in_axes, PyTree)
 
