@@ -257,8 +257,13 @@ std::optional<Obstacle> Strategies::find(Strategy strategy) const {
     return findTensorControl(program);
   case Strategy::Lazy:
     return findWaitObstacle(program, gpu);
-  case Strategy::Lockstep:
   case Strategy::Mask:
+    if (gpu)
+      return Obstacle{program.getEntry().getLoc(),
+                      "strategy 'mask' calls functions on the host stack, "
+                      "which GPU blocks do not have"};
+    [[fallthrough]];
+  case Strategy::Lockstep:
     return StepProgram(program, /*tailCalls=*/true).getObstacle();
   case Strategy::Replicate:
     return InstanceObstacles(program).find();
@@ -270,9 +275,9 @@ std::optional<Obstacle> Strategies::find(Strategy strategy) const {
 }
 
 const std::optional<Obstacle> &Strategies::getObstacle(Strategy strategy) {
-  // Masking differs from lockstep only in the order of blocks, so both have the
-  // same obstacles.
-  if (strategy == Strategy::Mask)
+  // On CPUs, masking differs from lockstep only in the order of blocks, so both
+  // have the same obstacles.
+  if (strategy == Strategy::Mask && !gpu)
     strategy = Strategy::Lockstep;
   auto [known, isNew] = obstacles.try_emplace(strategy);
   if (isNew)

@@ -210,7 +210,7 @@ Parameters Model::read(const std::string &path) const {
 
 Session::Session(nb::object owner, const Parameters &parameters, int threads,
                  int64_t lanes, std::optional<int64_t> maxSteps,
-                 int64_t stackDepth, bool partialResults)
+                 int64_t stackDepth, bool partialResults, int deviceNumber)
     : model(std::move(owner)) {
   const auto &of = nb::cast<const Model &>(model);
   BatchSessionOptions options;
@@ -221,6 +221,7 @@ Session::Session(nb::object owner, const Parameters &parameters, int threads,
     options.maxSteps = *maxSteps;
   options.stackDepth = stackDepth;
   options.partialResults = partialResults;
+  options.deviceNumber = deviceNumber;
   BatchSession *session = nullptr;
   check(batchSessionMake(of.handle.get(), parameters.handle.get(), &options,
                          &session));
@@ -458,11 +459,11 @@ NB_MODULE(_native, module) {
       .def("reset", &Cancellation::reset);
   nb::class_<Session>(module, "Session")
       .def(nb::init<nb::object, const Parameters &, int, int64_t,
-                    std::optional<int64_t>, int64_t, bool>(),
+                    std::optional<int64_t>, int64_t, bool, int>(),
            nb::arg("model"), nb::arg("parameters"), nb::kw_only(),
            nb::arg("threads") = 1, nb::arg("lanes") = 0,
            nb::arg("max_steps") = nb::none(), nb::arg("stack_depth") = 64,
-           nb::arg("partial_results") = false)
+           nb::arg("partial_results") = false, nb::arg("device_number") = 0)
       .def("run", &Session::run, nb::arg("instances"), nb::arg("arguments"),
            nb::arg("nodes").none(), nb::arg("cancellation").none() = nb::none(),
            nb::arg("explained") = false)

@@ -112,7 +112,7 @@ struct Session {
 
   Session(nanobind::object owner, const Parameters &parameters, int threads,
           int64_t lanes, std::optional<int64_t> maxSteps, int64_t stackDepth,
-          bool partialResults);
+          bool partialResults, int deviceNumber);
 
   std::optional<std::string> run(int64_t instances,
                                  const nanobind::list &arguments,

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 
 import pytest
+from support import devices
 from support.counting_compiler import CountingCompiler
 
 # JAX reads these variables when it is imported.
@@ -28,6 +29,9 @@ def pytest_addoption(parser):
                     help="seed of the slow random tests and of samples (default: 1)")
     group.addoption("--all", action="store_true",
                     help="run all cases of the tests marked sampled, not a sample")
+    group.addoption("--device", default="cpu", metavar="NAME",
+                    help="run programs on this device where a test specifies none (default: cpu); "
+                         "omits the tests that support/devices.py does not list")
 
 
 def pytest_configure(config):
@@ -63,8 +67,15 @@ def _sampled_out(config, items):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Omits the cases that sampling excludes, and PyTorch tests if PyTorch is not installed."""
+    """Omits the cases that sampling excludes, and PyTorch tests if PyTorch is not installed.
+
+    With --device, also omits the tests that do not depend on the device.
+    """
     named = any("[" in argument for argument in config.args)
+    if config.getoption("--device") != "cpu":
+        kept = items if named else devices.mark(items, pytest.mark.xfail)
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
     if not (named or config.getoption("--all")):
         out = set(_sampled_out(config, items))
         config.hook.pytest_deselected(items=list(out))
@@ -97,6 +108,17 @@ def under_jit(request, monkeypatch):
         monkeypatch.setattr(Mapped, "__call__", jitted.call_also_under_jit)
         # Messages do not name the lines of this module.
         monkeypatch.setattr(locations, "OWN_FOLDERS", (*locations.OWN_FOLDERS, jitted.__file__))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def default_device(pytestconfig):
+    """Makes --device the default of batch.vmap, batch.map, batch.compile and batch.sample."""
+    device = pytestconfig.getoption("--device")
+    if device == "cpu":
+        return
+    import batch
+    for function in batch.vmap, batch.map, batch.compile, batch.sample:
+        function.__kwdefaults__["device"] = device
 
 
 @pytest.fixture

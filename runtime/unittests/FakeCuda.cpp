@@ -80,6 +80,7 @@ EXPORT CUresult cuDeviceGetCount(int *count) {
 EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal) {
   CALL(cuDeviceGet);
   *device = ordinal;
+  state.opened = ordinal;
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDeviceGetName(char *name, int length, CUdevice) {

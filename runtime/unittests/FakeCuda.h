@@ -57,6 +57,7 @@ struct FakeCuda {
                                           ///< allocations, indexed by address
   std::map<void *, size_t> hostAllocations;
   std::string image; ///< code that was loaded last
+  int opened = -1;   ///< number of the GPU that was opened last
   int streams = 0, events = 0, modules = 0, contexts = 0;
 
   int count(const std::string &function) const {

@@ -229,7 +229,8 @@ TEST(Stream, WhatDoesNotFit) {
   EXPECT_EQ(plans.open(2), BATCH_STATUS_FAILED);
   EXPECT_STREQ(batchLastError(),
                "streams of instances are only supported in lockstep on the "
-               "host; compile the model with --strategy=lockstep");
+               "host; compile the model with --strategy=lockstep and "
+               "--device=cpu");
 }
 
 // Another thread can end a wait for an instance that never finishes. The stream

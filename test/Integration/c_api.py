@@ -36,7 +36,7 @@ class Inputs(ctypes.Structure):
 
 class Options(ctypes.Structure):
     _fields_ = [("threads", int32), ("lanes", int64), ("maxSteps", int64),
-                ("stackDepth", int64), ("partialResults", int32)]
+                ("stackDepth", int64), ("partialResults", int32), ("deviceNumber", int32)]
 
 
 class Field(ctypes.Structure):

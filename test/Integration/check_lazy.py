@@ -521,7 +521,7 @@ def check_steps():
 def check_errors():
     """Checks the errors for a target that does not support waits, for an index out of range, and
     for recursion that is too deep."""
-    fails("GPU", "waiting for a tensor is not supported on GPUs",
+    fails("GPU", "control flow can wait for tensors only on CPUs",
           "batch-compile", os.path.join(scratch, "walk.mlir"), "--strategy=lazy",
           "--device=emulator", "-o", os.path.join(scratch, "gpu.so"))
     # In the round after the first wait, the second element of instance 3 is 2000.

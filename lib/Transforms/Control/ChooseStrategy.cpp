@@ -123,6 +123,13 @@ struct ChooseStrategyPass
       if (strategies.runsPerUnit())
         entry->setAttr(kPerUnitAttr, UnitAttr::get(&getContext()));
       explain(entry, chosen, strategies);
+    } else if (gpu) {
+      // Later passes check the strategy too, but do not know the target.
+      if (const std::optional<Obstacle> &obstacle =
+              strategies.getObstacle(chosen)) {
+        (void)strategies.emitError(*obstacle);
+        return signalPassFailure();
+      }
     }
     explainControl(program, chosen);
     entry->setAttr(kStrategyAttr, StrategyAttr::get(&getContext(), chosen));

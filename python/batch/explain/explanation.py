@@ -12,6 +12,7 @@ import numpy
 
 from batch.core.source_map import TextSourceMap, describe_lines
 from batch.explain.task_plot import draw_tasks
+from batch.runtime.device import no_explanation
 from batch.runtime.model import Function, explains
 
 if TYPE_CHECKING:
@@ -305,8 +306,11 @@ def explain_run(function: Function, instances: int, values: list[Any], nodes: An
                 source_map: Any = None, what: str | None = None) -> Explanation:
     """Explains a run of a Function that Model.bind() returned.
 
-    `instances`, `values` and `nodes` are arguments of Function.run().
+    `instances`, `values` and `nodes` are arguments of Function.run(). Raises ValueError unless the
+    model runs on the CPU.
     """
+    if function.model.device != "cpu":
+        raise ValueError(no_explanation(function.model.device))
     remarks, text = function.model.decisions()
     ran = function.traced(instances, values, nodes)
     return Explanation(remarks, ran, source_map or TextSourceMap(text),

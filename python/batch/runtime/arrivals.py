@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from batch._native import Cancellation, Error
 from batch.core.lru_cache import LruCache
 from batch.runtime.compiler import CompileError, compile
+from batch.runtime.device import parse_device
 from batch.runtime.model import Function, Model, Source
 from batch.runtime.model_file import read_model_file
 from batch.runtime.parameters import ParameterValue, given_parameters
@@ -68,14 +69,17 @@ def _with_source(model: Model, source: Source) -> Model:
     return model
 
 
-def _received_model(digest: str, data: bytes, source: tuple[Any, ...] | None) -> Model:
-    return _models.get(digest, lambda: _opened(data, Source(*source) if source else None))
+def _received_model(digest: str, data: bytes, source: tuple[Any, ...] | None,
+                    device: str) -> Model:
+    model = _models.get(digest, lambda: _opened(data, Source(*source) if source else None))
+    model.device = device
+    return model
 
 
 def _reduced_model(model: Model) -> tuple[Any, ...]:
     source = model.source and tuple(model.source)
-    digest = hashlib.sha256(model.object + repr(source).encode()).hexdigest()
-    return _received_model, (digest, model.object, source)
+    digest = hashlib.sha256(model.object + repr((source, model.device)).encode()).hexdigest()
+    return _received_model, (digest, model.object, source, model.device)
 
 
 # --- modules of batch.vmap ---------------------------------------------------------------
@@ -95,25 +99,28 @@ def _received_object(key: str, data: bytes) -> CarriedObject:
     return CarriedObject(key, data)
 
 
-def _key(text: str, strategy: str) -> str:
-    return hashlib.sha256(f"{strategy}\n{text}".encode()).hexdigest()
+def _key(text: str, strategy: str, device: str) -> str:
+    return hashlib.sha256(f"{strategy} {device}\n{text}".encode()).hexdigest()
 
 
 def carried_object(text: str, strategy: str, model: Model) -> CarriedObject:
     """Returns the object of a module, for the pickle of a function."""
-    return CarriedObject(_key(text, strategy), model.object)
+    return CarriedObject(_key(text, strategy, model.device), model.object)
 
 
-def arrived_model(text: str, strategy: str) -> Model | None:
+def arrived_model(text: str, strategy: str, device: str) -> Model | None:
     """Returns the model of a module, if its object has arrived and this machine can run it."""
-    data = _objects.find(_key(text, strategy))
+    data = _objects.find(_key(text, strategy, device))
     if data is None:
         return None
     try:
         model = Model.of_object(data)
     except Error:
         return None
-    return _with_source(model, Source(text.encode(), (f"--strategy={strategy}",), "a module"))
+    kind, _ = parse_device(device)
+    arguments = [f"--strategy={strategy}", *[f"--device={kind}"] * (kind != "cpu")]
+    model.device = device
+    return _with_source(model, Source(text.encode(), tuple(arguments), "a module"))
 
 
 # --- bound functions ---------------------------------------------------------------------

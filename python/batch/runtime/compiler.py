@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping
 from batch.core.package import FOLDER
 from batch.runtime import cache
 from batch.runtime.cache import CompileError
+from batch.runtime.device import parse_device
 from batch.runtime.model import Model, Source
 
 
@@ -137,13 +138,16 @@ def _decisions(path, arguments, text, what, progress):
 
 def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] | None = None,
             strategy: str = "auto", instances: int | None = None,
-            options: Collection[str] = (), progress: bool | None = None) -> Model:
+            device: str = "cpu", options: Collection[str] = (),
+            progress: bool | None = None) -> Model:
     """Compiles a model, or reads it from the cache, and returns a Model.
 
     source: path of an MLIR file, or MLIR text (str or bytes that contain a newline).
     sizes: values of the sizes that the model names, such as {"H": 512}.
     strategy, instances: options of batch-compile: where control flow runs, and the number of
         instances in a mini-batch. The number affects the decisions for some models.
+    device: where the model runs: "cpu", "cuda", "cuda:N" for the GPU with number N, or "emulator",
+        which runs GPU code on the host.
     options: other options of batch-compile. Options that write files raise a ValueError.
     progress: whether stderr shows a progress line; None: only if it is a terminal.
 
@@ -151,7 +155,8 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
     $BATCH_CACHE that can be written, or in $XDG_CACHE_HOME/batch. Their total size is limited to
     $BATCH_CACHE_BYTES (default: 1 GiB).
 
-    Raises a CompileError if there is no compiler, or if it rejects the model.
+    Raises a CompileError if there is no compiler, if it rejects the model, or if no strategy can
+    batch the model on the device. Raises a ValueError if the device is unknown.
     """
     if isinstance(source, bytes) and b"\n" in source:
         text, what = source, "a module"
@@ -161,7 +166,10 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
         what = os.fsdecode(source)
         with open(source, "rb") as file:
             text = file.read()
+    kind, number = parse_device(device)
     arguments = ["--strategy=" + strategy]
+    if kind != "cpu":
+        arguments.append("--device=" + kind)
     if instances is not None:
         arguments.append(f"--instances={int(instances)}")
     arguments += [f"--size={name}={int(size)}" for name, size in sorted((sizes or {}).items())]
@@ -187,4 +195,10 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
     model.source = Source(text, tuple(arguments), what)
     model.decisions = functools.lru_cache(functools.partial(
         _decisions, path, arguments, text, what, progress))
+    if model.not_batched:
+        reason = model.not_batched.replace("<stdin>", what)
+        raise CompileError(f"{reason}; no strategy can batch this program on device {device!r}" +
+                           "; use device='cpu'" * (kind != "cpu"))
+    if number:
+        model.device = device
     return model

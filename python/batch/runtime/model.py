@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy
 
 import batch._native as _native
+from batch.runtime.device import parse_device
 from batch.runtime.field_values import NUMPY_TYPES, NodeReader, dense_array, list_values
 from batch.runtime.model_file import write_model_file
 from batch.runtime.parameters import given_parameters
@@ -81,7 +82,10 @@ class Source(NamedTuple):
 
 
 class Model:
-    """Compiled model; batch.compile() returns one."""
+    """Compiled model; batch.compile() returns one.
+
+    device: the device on which the model runs. "cuda:N" runs a model for "cuda" on another GPU.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._model = _native.Model(os.fspath(path))
@@ -92,9 +96,13 @@ class Model:
         self.outputs: list[Field] = self._model.outputs
         self._variants = self._model.variants
         # Maps each data type to (whether its nodes have at most one parent, its arity or -1).
+        descriptor = json.loads(self._model.descriptor)
         self._declared = {adt["name"]: (adt.get("kind") in ("tree", "sequence"),
-                                        adt.get("arity", -1))
-                          for adt in json.loads(self._model.descriptor)["adts"]}
+                                        adt.get("arity", -1)) for adt in descriptor["adts"]}
+        launch = descriptor.get("device")
+        self.device: str = "cpu" if not launch else "cuda" if launch.get("chip") else "emulator"
+        # Location and reason if the compiler found no strategy that batches the program.
+        self.not_batched: str = descriptor.get("notBatched", "")
         self.source: Source | None = None  # module from which the model was compiled
         # Returns the compiler's decisions and the name of the text that the compiler read.
         self.decisions: Callable[[], tuple[list[dict[str, Any]], str]] = \
@@ -207,7 +215,8 @@ class Function:
         self.key: Any = None  # of a program for calls by XLA
 
     def _make(self) -> _native.Session:
-        return _native.Session(self.model._model, self._parameters, **self._options)
+        return _native.Session(self.model._model, self._parameters, **self._options,
+                               device_number=parse_device(self.model.device)[1])
 
     def __call__(self, *arguments: Any, cancellation: Cancellation | None = None,
                  **named: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy
 from batch.core.lru_cache import LruCache
 from batch.core.types import PyTree
 from batch.runtime.compiler import compile
+from batch.runtime.device import parse_device
 from batch.sampling.models import MOST_SAMPLERS, Density, Model, run
 from batch.sampling.program import DEEPEST, ROWS, program
 from batch.sampling.results import STATS, Bar, Samples
@@ -37,7 +38,7 @@ class Sampler:
 
     def __init__(self, target, *, algorithm="multinomial", mass="diagonal",
                  target_accept=0.8, max_depth=10, lanes=None, threads=None,
-                 progress: bool | None = False):
+                 device="cpu", progress: bool | None = False):
         self.target, self.mass = target, mass
         self.starts = numpy.asarray(target.starts)
         density = target.density
@@ -48,8 +49,8 @@ class Sampler:
             lanes = _LANES
         strategy, options = ("replicate", ["--level=block"]) if lanes is None else \
             ("lockstep", [])
-        model = compile(text, strategy=strategy, options=options,
-                                  progress=progress)
+        model = compile(text, strategy=strategy, device=device, options=options,
+                        progress=progress)
         self.function = model.bind(
             dict(parameters, target=numpy.float64(target_accept),
                  depth=numpy.int32(max_depth), slice=numpy.bool_(algorithm == "slice")),
@@ -121,7 +122,7 @@ def sample(target: Callable[..., Any], *, chains: int = 4, lanes: int | None = N
            init: PyTree | Callable[..., Any] | None = None,
            algorithm: Literal["multinomial", "slice"] = "multinomial",
            mass: Literal["diagonal", "dense"] = "diagonal", target_accept: float = 0.8,
-           max_depth: int = 10, threads: int | None = None,
+           max_depth: int = 10, threads: int | None = None, device: str = "cpu",
            progress: bool | None = None) -> Samples:
     """Draws samples with the No-U-Turn Sampler and returns them as Samples.
 
@@ -144,6 +145,7 @@ def sample(target: Callable[..., Any], *, chains: int = 4, lanes: int | None = N
     target_accept: mean acceptance probability that the step size is fitted to, between 0 and 1.
     max_depth: maximum number of doublings of a trajectory, at most 16.
     threads: number of workers; None: as in Model.bind().
+    device: where the chains run, as in batch.vmap. Draws on a GPU may differ by rounding.
     progress: whether a line on stderr shows the progress; None: only on terminals.
 
     All computations are in double precision. Ctrl-C ends the call. The next call reads the data of
@@ -170,6 +172,7 @@ def sample(target: Callable[..., Any], *, chains: int = 4, lanes: int | None = N
         if value not in known:
             first, second = known
             raise ValueError(f"invalid {name} {value!r}; expected {first!r} or {second!r}")
+    parse_device(device)
     if not callable(target):
         raise TypeError(f"batch.sample expects a NumPyro model or a log density, got {target!r}")
     with jax.enable_x64(True), jax.transfer_guard("allow"):
@@ -183,6 +186,6 @@ def sample(target: Callable[..., Any], *, chains: int = 4, lanes: int | None = N
             drawn = Density(target, init, chains)
         sampler = Sampler(drawn, algorithm=algorithm, mass=mass,
                           target_accept=target_accept, max_depth=max_depth, lanes=lanes,
-                          threads=threads, progress=progress)
+                          threads=threads, device=device, progress=progress)
         positions, stats = sampler.run(number, warmup, draws, progress)
         return Samples(sampler.values(positions), stats)

@@ -71,6 +71,7 @@ class Compiled:
     def __init__(self, closed, shared, options, recursion=None, failed=()):
         self.closed, self.shared, self._options = closed, list(shared), options
         self.recursion, self.failed = recursion, failed
+        self.device = options.get("device", "cpu")
         self.is_traced = any(isinstance(value, jax.core.Tracer) for value in closed.consts)
         self.dtypes = [words_of(v.aval).dtype for v in closed.jaxpr.invars]
         self.results = [atom.aval for atom in closed.jaxpr.outvars]
@@ -102,8 +103,8 @@ class Compiled:
                 self.constants = {f"p{i}": value for i, value in enumerate(constants)}
                 self.changing = [value for value in constants if isinstance(value, Bound)]
                 with translated_errors(self.source_map):
-                    self._model = arrived_model(self.text, self.strategy()) or \
-                        compile(self.text, strategy=self.strategy())
+                    self._model = arrived_model(self.text, self.strategy(), self.device) or \
+                        compile(self.text, strategy=self.strategy(), device=self.device)
             return self._model
 
     def objects(self):
@@ -156,8 +157,8 @@ class Compiled:
         closed = core.ClosedJaxpr(jaxpr.replace(
             constvars=chosen(jaxpr.constvars, False),
             invars=[*jaxpr.invars, *chosen(jaxpr.constvars, True)]), chosen(constants, False))
-        return Compiled(closed, [*self.shared, *[True] * len(values)], self._options,
-                        failed=self.failed), values
+        shared = [*self.shared, *[True] * len(values)]
+        return Compiled(closed, shared, self._options, failed=self.failed), values
 
     def bind(self, leaves, keep=True):
         """Returns the model bound to these parameters.
@@ -222,8 +223,7 @@ class Compiled:
             try:
                 outputs = function.run(size, *given, bits=True)
             except TypeError:
-                # An array is deleted or on several devices. NumPy copies it, or JAX raises its own
-                # error.
+                # An array is deleted or on several devices. NumPy copies it, or JAX raises an error.
                 given = self._given(leaves, axes, size, as_they_are=False)
                 outputs = function.run(size, *given, bits=True)
         return self.from_runtime(outputs)

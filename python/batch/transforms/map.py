@@ -16,7 +16,9 @@ import numpy
 
 import batch._native as _native
 from batch.core.types import PyTree
+from batch.runtime.device import parse_device
 from batch.runtime.ragged import Ragged
+from batch.tracing.locations import user_location
 from batch.tracing.trees import flatten_tree
 from batch.transforms.arguments import (
     argument_aval,
@@ -37,11 +39,11 @@ _MOST_LANES = 2 ** 30 - 1  # the capacity of a stream is twice the number of lan
 
 
 @functools.lru_cache(maxsize=64)
-def _mapped(f, lanes, threads, strategy, stack_depth):
+def _mapped(f, lanes, threads, strategy, stack_depth, device):
     """Returns the mapped function; all calls with these arguments share its compiled code."""
     return Mapped(f, 0, 0, None, {
         "lanes": lanes, "threads": threads, "strategy": strategy, "stack_depth": stack_depth,
-        "refill": not data_of(f)[0]})
+        "device": device, "refill": not data_of(f)[0]})
 
 
 class _Elements:
@@ -240,35 +242,36 @@ def _is_iterator(xs):
 @overload
 def map(f: Callable[..., R], xs: Forest, lanes: int = 64, *, ordered: bool = True,
         threads: int | None = None, strategy: str = "auto",
-        stack_depth: int = 64) -> R: ...
+        stack_depth: int = 64, device: str = "cpu") -> R: ...
 
 
 @overload
 def map(f: Callable[..., R], xs: PyTree, lanes: int = 64, *, ordered: Literal[False],
         threads: int | None = None, strategy: str = "auto",
-        stack_depth: int = 64) -> Generator[tuple[int, R], None, None]: ...
+        stack_depth: int = 64, device: str = "cpu") -> Generator[tuple[int, R], None, None]: ...
 
 
 @overload
 def map(f: Callable[..., R], xs: list[Any], lanes: int = 64, *,
         ordered: Literal[True] = True, threads: int | None = None, strategy: str = "auto",
-        stack_depth: int = 64) -> list[R]: ...
+        stack_depth: int = 64, device: str = "cpu") -> list[R]: ...
 
 
 @overload
 def map(f: Callable[..., R], xs: Iterator[Any], lanes: int = 64, *,
         ordered: Literal[True] = True, threads: int | None = None, strategy: str = "auto",
-        stack_depth: int = 64) -> Generator[R, None, None]: ...
+        stack_depth: int = 64, device: str = "cpu") -> Generator[R, None, None]: ...
 
 
 @overload
 def map(f: Callable[..., R], xs: PyTree, lanes: int = 64, *,
         ordered: Literal[True] = True, threads: int | None = None, strategy: str = "auto",
-        stack_depth: int = 64) -> R: ...
+        stack_depth: int = 64, device: str = "cpu") -> R: ...
 
 
 def map(f: Callable[..., Any], xs: Any, lanes: int = 64, *, ordered: bool = True,
-        threads: int | None = None, strategy: str = "auto", stack_depth: int = 64) -> Any:
+        threads: int | None = None, strategy: str = "auto", stack_depth: int = 64,
+        device: str = "cpu") -> Any:
     """Maps f over elements, like jax.lax.map(f, xs, batch_size=lanes), with lanes that refill.
 
     A lane that finishes its element takes the next one immediately.
@@ -288,10 +291,11 @@ def map(f: Callable[..., Any], xs: Any, lanes: int = 64, *, ordered: bool = True
         available.
     threads: number of workers; None: one per core.
     strategy: where control flow runs (docs/reference/pipelines.md); iterators run in lockstep.
-    stack_depth: as in batch.vmap.
+    stack_depth, device: as in batch.vmap. Only the CPU runs iterators and ordered=False, except
+        for values of a data type.
 
     Raises TypeError if f is not callable. Raises ValueError if `lanes` is out of range, if
-    the types of elements differ, or if `strategy` does not support refilling lanes.
+    the types of elements differ, or if `strategy` or `device` does not support refilling lanes.
     """
     if not callable(f):
         raise TypeError(f"batch.map expects a function, got {f!r}")
@@ -299,17 +303,22 @@ def map(f: Callable[..., Any], xs: Any, lanes: int = 64, *, ordered: bool = True
         raise ValueError(f"lanes must be a positive integer, got {lanes!r}")
     if lanes > _MOST_LANES:
         raise ValueError(f"lanes must be at most {_MOST_LANES}, got {lanes}")
+    kind, _ = parse_device(device)
     is_list, is_iterator = isinstance(xs, list), _is_iterator(xs)
     has_data = bool(data_of(f)[0])
     if (is_iterator or not ordered) and not has_data:
         if strategy not in ("auto", "lockstep"):
             raise ValueError(f"strategy {strategy!r} does not support iterators or ordered=False, "
                              "which require lockstep execution; use 'lockstep' or 'auto'")
+        if kind != "cpu":
+            raise ValueError(f"{user_location()}device {device!r} does not support iterators or "
+                             "ordered=False, because elements cannot arrive while its kernel "
+                             "runs; pass an array or a list, or use device='cpu'")
         strategy = "lockstep"
     try:
-        mapped = _mapped(f, lanes, threads, strategy, stack_depth)
+        mapped = _mapped(f, lanes, threads, strategy, stack_depth, device)
     except TypeError:  # f is not hashable
-        mapped = _mapped.__wrapped__(f, lanes, threads, strategy, stack_depth)
+        mapped = _mapped.__wrapped__(f, lanes, threads, strategy, stack_depth, device)
     if has_data:
         if isinstance(xs, Forest):
             return mapped(xs)

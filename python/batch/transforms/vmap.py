@@ -18,6 +18,7 @@ from batch.core.pickles import PicklableFunction
 from batch.core.types import Data, List, PyTree, describe_type
 from batch.lowering.types import element_type
 from batch.runtime.binding import Bound, trace
+from batch.runtime.device import no_explanation, parse_device
 from batch.runtime.ragged import Ragged
 from batch.tracing.entries import Entry
 from batch.tracing.extents import extent_names, symbolic_extents
@@ -165,8 +166,12 @@ class Mapped(PicklableFunction, Generic[R]):
         """Runs the function, and returns an Explanation.
 
         It contains the compiler's decisions and, for each line of the function, the number of
-        instances that ran it together. Raises TypeError under a JAX transformation.
+        instances that ran it together. Raises TypeError under a JAX transformation, and ValueError
+        on another device than the CPU.
         """
+        device = self.options.get("device", "cpu")
+        if device != "cpu":
+            raise ValueError(user_location() + no_explanation(device))
         leaves, call = self._checked(arguments, named)
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             raise TypeError("JAX cannot trace explain(), which runs the function; call it outside "
@@ -310,7 +315,7 @@ class Mapped(PicklableFunction, Generic[R]):
 def vmap(f: Callable[..., R], in_axes: PyTree = 0, out_axes: PyTree = 0,
          axis_size: int | None = None, *, axis_name: Hashable | None = None, lanes: int = 0,
          threads: int | None = None, strategy: str = "auto",
-         stack_depth: int = 64) -> Mapped[R]:
+         stack_depth: int = 64, device: str = "cpu") -> Mapped[R]:
     """Maps f over a batch, like jax.vmap; each lane runs its own loops and branches.
 
     Under `jax.vmap`, a loop runs until its slowest lane finishes, and both branches of a
@@ -325,18 +330,21 @@ def vmap(f: Callable[..., R], in_axes: PyTree = 0, out_axes: PyTree = 0,
     threads: number of workers; None: one per core.
     strategy: where control flow runs (docs/reference/pipelines.md).
     stack_depth: maximum depth of recursive calls in lockstep. Each lane has a stack of this size.
+    device: where f runs: "cpu", "cuda", "cuda:N" for the GPU with number N, or "emulator", which
+        runs GPU code on the host. Calls copy arguments and results through host memory.
 
-    Raises TypeError if f is not callable. Raises LoweringError if `axis_name` is given: lanes
-    do not wait for each other.
+    Raises TypeError if f is not callable, and ValueError if `device` is unknown. Raises
+    LoweringError if `axis_name` is given: lanes do not wait for each other.
     """
     if axis_name is not None:
         raise LoweringError(f"{user_location()}batch.vmap does not support axis_name because "
                             "lanes do not wait for each other; use jax.vmap for collectives")
     if not callable(f):
         raise TypeError(f"batch.vmap expects a function, got {f!r}")
+    parse_device(device)
     check_tree(in_axes, "in_axes")
     check_tree(out_axes, "out_axes")
     # Cached calls depend on the axes. The caller may change its axes, but not these copies.
     return Mapped(f, copy_axes(in_axes), copy_axes(out_axes), axis_size,
                   {"lanes": lanes, "threads": threads, "strategy": strategy,
-                   "stack_depth": stack_depth})
+                   "stack_depth": stack_depth, "device": device})

@@ -98,13 +98,14 @@ class XlaCalls:
     def are_possible(self):
         """Returns whether XLA can call the model.
 
-        Updates of arrays of batch.bind, and ragged arguments, require Python. Also, without x64,
-        JAX narrows results of 64 bits.
+        Updates of arrays of batch.bind, ragged arguments, and other devices require Python. Also,
+        without x64, JAX narrows results of 64 bits.
         """
         compiled = self._compiled
         dtypes = [*compiled.dtypes, *[aval.dtype for aval, _ in compiled.words]]
-        return is_available() and compiled.model is not None and not compiled.changing and \
-            not compiled.failed and all(jax.dtypes.canonicalize_dtype(d) == d for d in dtypes)
+        return is_available() and compiled.device == "cpu" and compiled.model is not None and \
+            not compiled.changing and not compiled.failed and \
+            all(jax.dtypes.canonicalize_dtype(d) == d for d in dtypes)
 
     def key(self, leaves):
         """Returns the key of a program with the parameters among these leaves, for one device."""

@@ -37,8 +37,9 @@ def models(path: Path, b: jax.Array) -> None:
     batch.compile("model.mlir")
     batch.compile(b"module {\n}")
     model = batch.compile(path, sizes={"H": 512}, strategy="lockstep", instances=64,
-                          options=["--level=block"], progress=False)
+                          device="cuda:1", options=["--level=block"], progress=False)
     assert_type(model, batch.Model)
+    assert_type(model.device, str)
     assert_type([field.name for field in model.parameters], list[str])
     assert_type([field.shape for field in model.arguments], list[list[int]])
     assert_type([field.data_type for field in model.outputs], list[str | None])
@@ -194,7 +195,8 @@ def vmap(trees: list[Tree], rows: batch.Ragged, xs: NDArray[Any]) -> None:
     assert_type(batch.vmap(total)(trees, scale=xs), jax.Array)
     assert_type(batch.vmap(total)(batch.forest(Tree, trees), xs), jax.Array)
     assert_type(batch.vmap(root, 0, 0, 8, axis_name=None, lanes=4, threads=2,
-                           strategy="lockstep", stack_depth=16), Mapped[jax.Array])
+                           strategy="lockstep", stack_depth=16, device="emulator"),
+                Mapped[jax.Array])
     assert_type(mapped.explain(xs), batch.Explanation)
     assert_type(mapped.in_axes, PyTree)
 
@@ -205,7 +207,7 @@ def batch_map(trees: list[Tree], forest: batch.Forest, xs: jax.Array,
         return tree.word
 
     assert_type(batch.map(root, xs), jax.Array)
-    assert_type(batch.map(root, [xs, xs], lanes=8), list[jax.Array])
+    assert_type(batch.map(root, [xs, xs], lanes=8, device="cuda"), list[jax.Array])
     assert_type(batch.map(leaves, trees), list[jax.Array])
     assert_type(batch.map(leaves, forest), jax.Array)
     assert_type(batch.map(root, stream, threads=2), Generator[jax.Array, None, None])
@@ -288,7 +290,7 @@ def sampling(model: Callable[..., None], data: jax.Array) -> None:
     samples = batch.sample(
         model, chains=2, lanes=2, warmup=10, draws=10, seed=jax.random.key(0),
         model_args=(data,), model_kwargs={"y": data}, algorithm="slice", mass="dense",
-        target_accept=0.9, max_depth=8, threads=1, progress=False)
+        target_accept=0.9, max_depth=8, threads=1, device="cuda", progress=False)
     assert_type(samples, Samples)
     assert_type(batch.sample(log_density, init={"x": numpy.zeros((4, 3))}), Samples)
     assert_type(samples.draws, PyTree)

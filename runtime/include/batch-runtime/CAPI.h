@@ -178,6 +178,8 @@ typedef struct BatchSessionOptions {
   int64_t stackDepth; /**< maximum depth of recursive calls in lockstep */
   int32_t partialResults; /**< 1: keep the results of successful instances if
                              others fail */
+  int32_t deviceNumber; /**< the GPU that runs objects for a GPU, from 0 in the
+                           order of the driver; other objects ignore it */
 } BatchSessionOptions;
 
 void batchSessionDefaults(BatchSessionOptions *options);

@@ -13,6 +13,8 @@
 #ifndef BATCH_RUNTIME_DEVICE_H
 #define BATCH_RUNTIME_DEVICE_H
 
+#include "batch-runtime/OptionNames.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -67,7 +69,8 @@ struct DeviceRegion {
 /// A device. Any number of threads may use it, each with its own streams.
 class Device {
 public:
-  Device() = default;
+  /// `names`: spelling of options in messages.
+  explicit Device(OptionNames names) : names(names) {}
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
   virtual ~Device() = default;
@@ -147,11 +150,13 @@ protected:
   virtual void abandon() noexcept = 0;
 
   DeviceInfo facts;
+  const OptionNames names;
 };
 
 /// Opens the NVIDIA GPU with this number. Loads the driver: libcuda.so.1, or
 /// the library that the environment variable BATCH_CUDA_DRIVER names.
-std::unique_ptr<Device> openCudaDevice(int ordinal = 0);
+std::unique_ptr<Device> openCudaDevice(int ordinal = 0,
+                                       OptionNames names = OptionNames::Tools);
 
 struct AccessCounts; // Emulator.h
 
@@ -165,7 +170,9 @@ struct EmulatorOptions {
 
 /// Opens a GPU emulated on the host, which finds races, deadlocks and accesses
 /// to memory that does not exist or was never written (Emulator.h).
-std::unique_ptr<Device> openEmulatedDevice(const EmulatorOptions &options);
+std::unique_ptr<Device>
+openEmulatedDevice(const EmulatorOptions &options,
+                   OptionNames names = OptionNames::Tools);
 
 } // namespace batchrt
 

@@ -19,6 +19,7 @@
 #include "batch-runtime/InstanceStream.h"
 #include "batch-runtime/Memory.h"
 #include "batch-runtime/Object.h"
+#include "batch-runtime/OptionNames.h"
 #include "batch-runtime/Parameters.h"
 #include "batch-runtime/RunWatcher.h"
 #include "batch-runtime/ThreadChoice.h"
@@ -40,15 +41,6 @@ enum class ResultCopies {
   WithRun,      ///< right after the run, in the same stream
   WhenCollected ///< only on request, by Session::collect()
 };
-
-/// The spelling of options in messages: flags of tools, fields in the C API, or
-/// arguments in Python.
-enum class OptionNames { Tools, C, Python };
-
-/// Returns the spelling of an option: "--max-steps=N", "maxSteps" or
-/// "max_steps" for "max-steps" and "N".
-std::string optionName(OptionNames names, const std::string &option,
-                       const std::string &value = "");
 
 /// Options of objects whose control flow runs in lockstep; `maxSteps` and
 /// `partialResults` apply to all objects.

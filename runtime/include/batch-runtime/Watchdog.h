@@ -35,6 +35,7 @@ struct Watchdog {
   /// an event, they always belong to the run.
   std::optional<DeviceEvent> begin;
   std::string executor; ///< its name for messages; may be empty
+  OptionNames names = OptionNames::Tools; ///< spelling in messages
   /// Describes a block's BatchBlockControl::progress: "step 3 (kernel 'cell',
   /// 340 tasks)".
   std::function<std::string(int64_t progress)> describe;

@@ -22,6 +22,7 @@ void batchSessionDefaults(BatchSessionOptions *options) {
   options->maxSteps = defaults.lockstep.maxSteps;
   options->stackDepth = defaults.lockstep.stackDepth;
   options->partialResults = defaults.lockstep.partialResults;
+  options->deviceNumber = defaults.deviceNumber;
 }
 
 static std::atomic<OptionNames> optionNames{OptionNames::C};
@@ -53,6 +54,7 @@ BatchStatus batchSessionMake(const BatchModel *model,
     wanted.lockstep.stackDepth = options->stackDepth;
     wanted.lockstep.partialResults = options->partialResults != 0;
     wanted.lockstep.names = optionNames;
+    wanted.deviceNumber = options->deviceNumber;
     *session = new BatchSession(*model, *parameters, wanted);
   });
 }

@@ -23,7 +23,7 @@ using namespace batchrt::cuda;
 namespace {
 class CudaDevice : public Device {
 public:
-  explicit CudaDevice(int ordinal);
+  CudaDevice(int ordinal, OptionNames names);
   ~CudaDevice() override;
 
   void release(uint64_t address) noexcept override;
@@ -62,6 +62,10 @@ private:
   void readFacts();
   CUmodule loadModule(const DeviceCode &code);
   void reserveShared(CUfunction function, const LaunchShape &shape);
+  /// Returns the option with which the compiler generates code for this chip.
+  std::string ownChip() const {
+    return compilerOption(names, "chip", facts.chip);
+  }
 
   /// Makes the context current on the calling thread.
   void enter() const {
@@ -98,11 +102,13 @@ private:
 };
 } // namespace
 
-std::unique_ptr<Device> batchrt::openCudaDevice(int ordinal) {
-  return std::make_unique<CudaDevice>(ordinal);
+std::unique_ptr<Device> batchrt::openCudaDevice(int ordinal,
+                                                OptionNames names) {
+  return std::make_unique<CudaDevice>(ordinal, names);
 }
 
-CudaDevice::CudaDevice(int ordinal) {
+CudaDevice::CudaDevice(int ordinal, OptionNames names)
+    : Device(names), driver(names) {
   int count = 0;
   driver.check(driver.deviceGetCount(&count), "counting GPUs");
   if (count == 0)
@@ -114,8 +120,8 @@ CudaDevice::CudaDevice(int ordinal) {
   readFacts();
   if (!attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH))
     raise(facts.name, " (", facts.chip,
-          ") does not support cooperative launches; use a newer GPU, or "
-          "--device=cpu or --device=emulator");
+          ") does not support cooperative launches; use a newer GPU, or ",
+          otherDevices(names));
   driver.check(driver.primaryCtxRetain(&context, device), "opening the GPU");
   try {
     enter();
@@ -311,26 +317,25 @@ CUmodule CudaDevice::loadModule(const DeviceCode &code) {
     raise(facts.name, " (", facts.chip,
           ") cannot run the model, which was compiled to ", kind,
           code.chip.empty() ? " for another GPU" : madeFor,
-          "; recompile it with --chip=", facts.chip);
+          "; recompile it with ", ownChip());
   case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
     raise("the NVIDIA driver is too old for the model's PTX: it supports CUDA ",
           driver.version(), " (", driver.describe(result),
           "); install a newer driver, or compile the model to machine code "
-          "with --chip=",
-          facts.chip, " and a CUDA toolkit");
+          "with ",
+          ownChip(), " and a CUDA toolkit");
   case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
     raise("the NVIDIA driver cannot compile the model's PTX (",
           driver.describe(result),
           "); install its library libnvidia-ptxjitcompiler.so.1, or compile "
-          "the model to machine code with --chip=",
-          facts.chip, " and a CUDA toolkit");
+          "the model to machine code with ",
+          ownChip(), " and a CUDA toolkit");
   case CUDA_ERROR_INVALID_IMAGE:
   case CUDA_ERROR_INVALID_PTX:
     raise("the NVIDIA driver for CUDA ", driver.version(),
           " rejected the model's ", kind, madeFor, " (",
           driver.describe(result), ")", log.empty() ? "" : ":\n" + log,
-          "\ninstall a newer driver, or recompile the model with --chip=",
-          facts.chip);
+          "\ninstall a newer driver, or recompile the model with ", ownChip());
   default:
     driver.fail(result, concat("loading the model's ", kind,
                                log.empty() ? "" : ": " + log));
@@ -341,8 +346,8 @@ CUmodule CudaDevice::loadModule(const DeviceCode &code) {
 
 DeviceKernel CudaDevice::load(const DeviceCode &code) {
   if (!code.data || code.size == 0)
-    raise("the object has no code for a GPU; compile the model with "
-          "--device=cuda");
+    raise("the object has no code for a GPU; compile the model with ",
+          compilerOption(names, "device", "cuda"));
   std::lock_guard<std::mutex> lock(mutex);
   enter();
   CUfunction function = nullptr;
@@ -369,8 +374,7 @@ void CudaDevice::reserveShared(CUfunction function, const LaunchShape &shape) {
   if (shape.sharedBytes > facts.maxSharedPerBlock - fixed)
     raise("the kernel needs ", fixed + shape.sharedBytes,
           " bytes of shared memory per block, but ", facts.name, " has ",
-          facts.maxSharedPerBlock,
-          "; recompile the model with --chip=", facts.chip);
+          facts.maxSharedPerBlock, "; recompile the model with ", ownChip());
   driver.check(driver.funcSetAttribute(
                    function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                    static_cast<int>(shape.sharedBytes)),
@@ -480,8 +484,7 @@ void CudaDevice::launch(DeviceKernel kernel, const LaunchShape &shape,
           ", or fewer if other processes use it; choose fewer blocks");
   case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
     raise(facts.name, " has too few registers for ", blocks, " (",
-          driver.describe(result),
-          "); recompile the model with --chip=", facts.chip);
+          driver.describe(result), "); recompile the model with ", ownChip());
   case CUDA_ERROR_INVALID_CLUSTER_SIZE:
     raise(
         facts.name, " cannot run ", blocks, " in clusters of ",

@@ -14,20 +14,18 @@
 using namespace batchrt;
 using namespace batchrt::cuda;
 
-static const char *const otherDevices = "use --device=cpu or --device=emulator";
-
 /// Returns the name of a version: 11080 is "11.8".
 static std::string versionName(int version) {
   return concat(version / 1000, ".", version % 1000 / 10);
 }
 
-CudaDriver::CudaDriver() {
+CudaDriver::CudaDriver(OptionNames names) : names(names) {
   const char *chosen = std::getenv("BATCH_CUDA_DRIVER");
   path = chosen && *chosen ? chosen : "libcuda.so.1";
   void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     raise("no NVIDIA driver found (", path, "): ", ::dlerror(),
-          "; install the GPU driver, or ", otherDevices);
+          "; install the GPU driver, or ", otherDevices(names));
 #define CUDA_FUNCTION(name, symbol, since, parameters)                         \
   name = reinterpret_cast<decltype(name)>(::dlsym(library, #symbol));
 #include "CudaFunctions.def"
@@ -35,12 +33,12 @@ CudaDriver::CudaDriver() {
     raise("'", path,
           "' is not an NVIDIA driver: it has no function cuInit; install the "
           "GPU driver, or ",
-          otherDevices);
+          otherDevices(names));
 #define CUDA_FUNCTION(name, symbol, since, parameters)                         \
   if (!name)                                                                   \
     raise("the NVIDIA driver is too old: it supports CUDA ", version(),        \
           ", but " #symbol " needs ", versionName(since),                      \
-          "; install a newer driver, or ", otherDevices);
+          "; install a newer driver, or ", otherDevices(names));
 #include "CudaFunctions.def"
   check(init(0), "starting the driver");
 }
@@ -66,28 +64,29 @@ void CudaDriver::fail(CUresult result, const std::string &doing) const {
     raise("no NVIDIA GPU found (", error,
           "); check that nvidia-smi lists one and that CUDA_VISIBLE_DEVICES "
           "does not hide it, or ",
-          otherDevices);
+          otherDevices(names));
   case CUDA_ERROR_STUB_LIBRARY:
     raise(
         "'", path,
         "' is the driver's stub library from the CUDA toolkit, not a driver (",
         error, "); remove its directory from LD_LIBRARY_PATH, or ",
-        otherDevices);
+        otherDevices(names));
   case CUDA_ERROR_SYSTEM_NOT_READY:
   case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
   case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
     raise(
         "the NVIDIA driver does not work (", error,
         "); check the output of nvidia-smi, reboot after a driver update, or ",
-        otherDevices);
+        otherDevices(names));
   case CUDA_ERROR_DEVICE_UNAVAILABLE:
     raise("the GPU is in use by another process (", error,
           "); wait for it, choose another with CUDA_VISIBLE_DEVICES, or ",
-          otherDevices);
+          otherDevices(names));
   case CUDA_ERROR_ILLEGAL_ADDRESS:
     raise("the GPU kernel accessed an invalid address, as detected while ",
-          doing, " (", error,
-          "); run with --device=emulator to find the access; this process can "
+          doing, " (", error, "); run with ",
+          compilerOption(names, "device", "emulator"),
+          " to find the access; this process can "
           "no longer use the GPU");
   case CUDA_ERROR_HARDWARE_STACK_ERROR:
   case CUDA_ERROR_ILLEGAL_INSTRUCTION:
@@ -96,13 +95,14 @@ void CudaDriver::fail(CUresult result, const std::string &doing) const {
   case CUDA_ERROR_INVALID_PC:
   case CUDA_ERROR_LAUNCH_FAILED:
     raise("the GPU kernel failed, as detected while ", doing, " (", error,
-          "); run with --device=emulator to find the cause; this process can "
+          "); run with ", compilerOption(names, "device", "emulator"),
+          " to find the cause; this process can "
           "no longer use the GPU");
   case CUDA_ERROR_LAUNCH_TIMEOUT:
     raise("the driver stopped the GPU kernel (", error,
           "), because it limits how long a kernel may run on a GPU that drives "
-          "a display; use a GPU without a display, or a smaller batch "
-          "(--batch)");
+          "a display; use a GPU without a display, or ",
+          smallerBatch(names));
   default:
     raise("the GPU failed while ", doing, " (", error, ")");
   }

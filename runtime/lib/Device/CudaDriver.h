@@ -9,6 +9,7 @@
 #define BATCH_RUNTIME_LIB_DEVICE_CUDADRIVER_H
 
 #include "CudaApi.h"
+#include "batch-runtime/OptionNames.h"
 
 #include <string>
 
@@ -19,8 +20,9 @@ namespace cuda {
 /// never unloaded because it has its own threads.
 class CudaDriver {
 public:
-  /// Loads and initializes the driver.
-  CudaDriver();
+  /// Loads and initializes the driver. `names`: spelling of options in
+  /// messages.
+  explicit CudaDriver(OptionNames names);
   CudaDriver(const CudaDriver &) = delete;
   CudaDriver &operator=(const CudaDriver &) = delete;
 
@@ -42,6 +44,7 @@ public:
   std::string version() const;
 
 private:
+  const OptionNames names;
   std::string path;
 };
 

@@ -15,7 +15,7 @@ uint64_t Device::allocate(size_t bytes, const char *what) {
   if (!memory)
     raise("out of memory on ", facts.name, ": cannot allocate ", bytes,
           " bytes for ", what, " (", freeMemory(), " of ", facts.memory,
-          " bytes free); use a smaller batch (--batch)");
+          " bytes free); ", smallerBatch(names));
   return memory;
 }
 
@@ -23,7 +23,7 @@ char *Device::allocateStaging(size_t bytes, const char *what) {
   char *memory = tryAllocateStaging(bytes);
   if (!memory)
     raise("out of pinned memory on the host: cannot allocate ", bytes,
-          " bytes to copy ", what, " to ", facts.name,
-          "; use a smaller batch (--batch)");
+          " bytes to copy ", what, " to ", facts.name, "; ",
+          smallerBatch(names));
   return memory;
 }

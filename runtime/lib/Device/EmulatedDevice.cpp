@@ -22,7 +22,8 @@ namespace {
 /// use the device in turn. All streams are the same.
 class EmulatedDevice : public Device {
 public:
-  explicit EmulatedDevice(const EmulatorOptions &given) : options(given) {
+  EmulatedDevice(const EmulatorOptions &given, OptionNames names)
+      : Device(names), options(given) {
     if (options.blocks == 0)
       options.blocks = 4;
     facts.name = "emulator";
@@ -175,6 +176,6 @@ private:
 } // namespace
 
 std::unique_ptr<Device>
-batchrt::openEmulatedDevice(const EmulatorOptions &options) {
-  return std::make_unique<EmulatedDevice>(options);
+batchrt::openEmulatedDevice(const EmulatorOptions &options, OptionNames names) {
+  return std::make_unique<EmulatedDevice>(options, names);
 }

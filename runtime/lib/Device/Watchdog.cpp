@@ -45,8 +45,13 @@ std::vector<BatchBlockControl> batchrt::readBlocks(const char *control,
 // Messages
 //===----------------------------------------------------------------------===//
 
-static const char *const remedy =
-    "; find the cause with --device=emulator, or use a longer --watchdog";
+static std::string remedy(OptionNames names) {
+  const std::string text =
+      "; find the cause with " + compilerOption(names, "device", "emulator");
+  // Only tools have an option for the watchdog.
+  return names == OptionNames::Tools ? text + ", or use a longer --watchdog"
+                                     : text;
+}
 
 std::string batchrt::describeStep(const std::vector<BatchPlan> &plans,
                                   const std::vector<KernelInfo> &kernels,
@@ -237,7 +242,7 @@ void batchrt::checkControl(const char *control, const Watchdog &watchdog) {
                      " did not arrive: ", sight.listPlaces(isBehind));
   raise(describeExecutor(watchdog), "block ", record.block,
         " waited more than ", watchdog.seconds, " s at barrier ",
-        record.barrier, ", in ", step, ": ", behind, remedy);
+        record.barrier, ", in ", step, ": ", behind, remedy(watchdog.names));
 }
 
 int64_t batchrt::lastProgress(const std::vector<BatchPlan> &plans,
@@ -320,6 +325,6 @@ void Device::wait(const Watchdog &watchdog, DeviceStream stream) {
     abandon();
     raise(describeExecutor(watchdog), "the kernel on ", facts.name,
           " has not finished and has made no progress for ", limit, " s",
-          last ? describeStandstill(*last) : "", remedy);
+          last ? describeStandstill(*last) : "", remedy(watchdog.names));
   }
 }

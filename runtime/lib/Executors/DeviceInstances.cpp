@@ -31,8 +31,7 @@ public:
   void run(ResultCopies copies) override;
   double runTimed() override;
   std::vector<StepTime> runTraced() override {
-    raise("tracing is not supported on devices, which run a whole mini-batch "
-          "in one launch; omit --trace or use --device=cpu");
+    raiseNoTrace(", which run a whole mini-batch in one launch");
   }
   RunCounters counters() const override;
   void addMemory(MemoryUse &use) const override;

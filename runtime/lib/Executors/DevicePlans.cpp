@@ -157,8 +157,7 @@ double DevicePlans::runTimed() {
 }
 
 std::vector<StepTime> DevicePlans::runTraced() {
-  raise("tracing is not supported on devices, which run all steps in one "
-        "launch; omit --trace or use --device=cpu");
+  raiseNoTrace(", which run all steps in one launch");
 }
 
 void DevicePlans::addMemory(MemoryUse &use) const {

@@ -81,8 +81,9 @@ DeviceProgram::open(const CompiledObject &object,
 static std::unique_ptr<Device> openDevice(const CompiledObject &object,
                                           const SessionOptions &options) {
   if (object.entry().emulate)
-    return openEmulatedDevice(emulatorOptions(object.descriptor(), options));
-  return openCudaDevice(options.deviceNumber);
+    return openEmulatedDevice(emulatorOptions(object.descriptor(), options),
+                              options.lockstep.names);
+  return openCudaDevice(options.deviceNumber, options.lockstep.names);
 }
 
 DeviceProgram::DeviceProgram(const CompiledObject &object,
@@ -131,6 +132,7 @@ DeviceRuns::DeviceRuns(const CompiledObject &object,
     : program(DeviceProgram::open(object, parameters, options)),
       watchdogSeconds(options.watchdog.value_or(
           program->isEmulated() ? 0 : Watchdog::defaultSeconds)),
+      names(options.lockstep.names),
       arena(program->device(), "the mini-batch") {
   chooseShape(options.blocks);
   Device &device = program->device();
@@ -187,6 +189,7 @@ Watchdog DeviceRuns::makeWatchdog(size_t control, int64_t blocks) const {
   watchdog.blocks = blocks;
   watchdog.begin = startEvent;
   watchdog.executor = program->launchInfo().executor;
+  watchdog.names = names;
   return watchdog;
 }
 

@@ -122,6 +122,7 @@ private:
   DeviceStream ownStream = 0; ///< used unless the caller specifies a stream
   DeviceStream stream = 0;
   const double watchdogSeconds;
+  const OptionNames names;
   LaunchShape launchShape;
   DeviceArena arena;
   DeviceArena::Counts before;       ///< counts before the run

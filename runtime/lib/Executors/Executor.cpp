@@ -61,8 +61,18 @@ batchrt::makeExecutor(MiniBatch &batch, const BoundParameters &parameters) {
 }
 
 void Executor::prepareStream(InstanceStream &) {
+  const OptionNames names = batch.options.lockstep.names;
   raise("streams of instances are only supported in lockstep on the host; "
-        "compile the model with --strategy=lockstep");
+        "compile the model with ",
+        compilerOption(names, "strategy", "lockstep"), " and ",
+        compilerOption(names, "device", "cpu"));
+}
+
+void Executor::raiseNoTrace(const char *why) const {
+  const OptionNames names = batch.options.lockstep.names;
+  raise("tracing is not supported on devices", why, "; ",
+        names == OptionNames::Tools ? "omit --trace or " : "", "use ",
+        compilerOption(names, "device", "cpu"));
 }
 
 void Executor::setPolicy(Policy, StateMachine) {

@@ -78,6 +78,9 @@ public:
 
 protected:
   virtual void copyResults() {}
+  /// Raises an error because the object runs on a device, which cannot trace.
+  /// `why` continues the sentence.
+  [[noreturn]] void raiseNoTrace(const char *why) const;
   const Descriptor &descriptor() const { return batch.descriptor(); }
 
   MiniBatch &batch;

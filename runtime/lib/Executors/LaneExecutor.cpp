@@ -45,10 +45,7 @@ RunCounters LaneExecutor::counters() const {
   return counters;
 }
 
-std::vector<StepTime> LaneExecutor::runTraced() {
-  raise(
-      "tracing is not supported on devices; omit --trace or use --device=cpu");
-}
+std::vector<StepTime> LaneExecutor::runTraced() { raiseNoTrace(""); }
 
 void LaneExecutor::setBlockPolicy(StateMachine stateMachine) {
   std::vector<std::string> blocks;

@@ -11,24 +11,7 @@
 #include "batch-runtime/Error.h"
 #include "batch-runtime/RunExplanation.h"
 
-#include <cctype>
-
 using namespace batchrt;
-
-std::string batchrt::optionName(OptionNames names, const std::string &option,
-                                const std::string &value) {
-  if (names == OptionNames::Tools)
-    return "--" + option + (value.empty() ? "" : "=" + value);
-  std::string name;
-  for (size_t i = 0; i < option.size(); ++i)
-    if (option[i] != '-')
-      name += option[i];
-    else if (names == OptionNames::Python)
-      name += '_';
-    else
-      name += static_cast<char>(std::toupper(option[++i]));
-  return name;
-}
 
 Session::Session(const CompiledObject &object,
                  const BoundParameters &parameters, const InputTensors &tensors,

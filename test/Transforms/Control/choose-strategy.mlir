@@ -3,7 +3,7 @@
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
-// RUN: batch-opt %s --split-input-file --batch-choose-strategy=gpu -o /dev/null \
+// RUN: not batch-opt %s --split-input-file --batch-choose-strategy=gpu -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=GPU
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy=strategy=mask \
@@ -190,6 +190,7 @@ func.func @scale(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} 
 // -----
 
 // A strategy in the source remains.
+// GPU: [[#@LINE+5]]:1: error: strategy 'mask' calls functions on the host stack, which GPU blocks do not have
 // CHECK-LABEL: func.func @said
 // CHECK-SAME:    batch.strategy = #batch.strategy<mask>
 // MASK-LABEL:  func.func @said
