@@ -223,7 +223,7 @@ class Compiled:
             try:
                 outputs = function.run(size, *given, bits=True)
             except TypeError:
-                # An array is deleted or on several devices. NumPy copies it, or JAX raises an error.
+                # NumPy copies an array that is on several devices. JAX reports deleted arrays.
                 given = self._given(leaves, axes, size, as_they_are=False)
                 outputs = function.run(size, *given, bits=True)
         return self.from_runtime(outputs)
