@@ -16,6 +16,7 @@ from support.processes import run_python
 from support.travelling import LOOP, ROWS, W
 
 import batch
+from batch.transforms import compiled
 
 # A program that loads a file without JAX and without a compiler.
 RUN = """
@@ -239,3 +240,23 @@ def test_refuses_newer_file(model, tmp_path):
 def test_missing_file(tmp_path):
     with raises(FileNotFoundError, "missing"):
         batch.load(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("device", ["emulator", "cuda:1"])
+def test_device_of_a_pickled_model(device):
+    model = batch.compile(LOOP, device=device)
+    assert pickle.loads(pickle.dumps(model)).device == device
+
+
+def test_device_of_a_pickled_function(monkeypatch):
+    def compile(*_, **__):
+        raise AssertionError("the function is compiled again")
+
+    mapped = batch.vmap(jnp.tanh, device="emulator")
+    values = numpy.asarray([0.5, 2], numpy.float32)
+    results = mapped(values)
+    pickled = pickle.dumps(mapped)
+    monkeypatch.setattr(compiled, "compile", compile)
+    arrived = pickle.loads(pickled)
+    assert arrived.options["device"] == "emulator"
+    assert numpy.array_equal(arrived(values), results)

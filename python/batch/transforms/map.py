@@ -289,7 +289,7 @@ def map(f: Callable[..., Any], xs: Any, lanes: int = 64, *, ordered: bool = True
     lanes: number of elements in progress at once, from 1 to 2**30 - 1.
     ordered: if False, the results are an iterator of (index, result) pairs, as they become
         available.
-    threads: number of workers; None: one per core.
+    threads: number of workers; None: as in Model.bind().
     strategy: where control flow runs (docs/reference/pipelines.md); iterators run in lockstep.
     stack_depth, device: as in batch.vmap. Only the CPU runs iterators and ordered=False, except
         for values of a data type.

@@ -327,7 +327,7 @@ def vmap(f: Callable[..., R], in_axes: PyTree = 0, out_axes: PyTree = 0,
         that f closes over, are parameters. JAX arrays are copied once, as long as the same arrays
         are passed. Other arrays are copied once if they are bound with batch.bind.
     lanes: maximum number of lanes in progress at once, in lockstep; 0: all.
-    threads: number of workers; None: one per core.
+    threads: number of workers; None: as in Model.bind().
     strategy: where control flow runs (docs/reference/pipelines.md).
     stack_depth: maximum depth of recursive calls in lockstep. Each lane has a stack of this size.
     device: where f runs: "cpu", "cuda", "cuda:N" for the GPU with number N, or "emulator", which
