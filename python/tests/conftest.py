@@ -73,7 +73,8 @@ def pytest_collection_modifyitems(config, items):
     """
     named = any("[" in argument for argument in config.args)
     if config.getoption("--device") != "cpu":
-        kept = items if named else devices.mark(items, pytest.mark.xfail)
+        single = any("::" in argument for argument in config.args)
+        kept = items if single else devices.mark(items, pytest.mark.xfail)
         config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
         items[:] = kept
     if not (named or config.getoption("--all")):
