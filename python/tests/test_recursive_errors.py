@@ -154,7 +154,9 @@ def branch_rows(n: Numbers):
 @pytest.mark.parametrize("function, arguments, error, text", [
     pytest.param(branch_rows, [Numbers.numbers([1.5, -1.0])], NotImplementedError,
                  "read list.array before the branch", id="rows_that_leave_a_branch"),
-    pytest.param(forgets, TREES, TypeError, "but None for Node", id="forgotten_variant"),
+    pytest.param(forgets, TREES, TypeError, f"forgets returns {name_of(int)}[] for Leaf, but "
+                 "None for Node; add a case or a return statement for Node",
+                 id="forgotten_variant"),
     pytest.param(asks_truth, TREES, TypeError, "distinguish its variants", id="truth_value"),
     pytest.param(compares, TREES, TypeError, "no identity", id="comparison"),
     pytest.param(misspells, TREES, AttributeError,

@@ -24,6 +24,7 @@ from batch.tracing.paths import (
 )
 from batch.tracing.primitives import paths_p
 from batch.tracing.questions import extent_refusal, question_state
+from batch.tracing.refusals import python_refusal
 from batch.tracing.values import Frame, is_value, root_frame, state
 
 # --- questions about row counts -----------------------------------------------------------
@@ -70,7 +71,8 @@ def _source(name):
 def answered_questions():
     """Context that answers questions: comparisons of row counts in Python code.
 
-    Raises LoweringError if Python uses a row count in an unsupported way.
+    Raises LoweringError if Python uses a row count or a traced array in an unsupported way, or if
+    it does not end.
     """
     state = question_state
     before = state.is_traced, state.answer
@@ -78,7 +80,7 @@ def answered_questions():
     try:
         yield
     except Exception as error:
-        refusal = extent_refusal(error)
+        refusal = extent_refusal(error) or python_refusal(error)
         if refusal is None:
             raise
         raise refusal from None
@@ -120,7 +122,7 @@ class Entry:
             except Exception as error:
                 if not frame.asked or extent_refusal(error):
                     raise
-                self.failed.append((frame.path(), error))
+                self.failed.append((frame.path(), python_refusal(error) or error))
             else:
                 arms.append(Arm(frame.path(), closed))
                 results[tuple(script)] = result

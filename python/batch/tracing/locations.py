@@ -31,8 +31,7 @@ def _frame(equation):
     """
     for line in "\n".join(map(str, equation.source_info.tracebacks)).splitlines():
         found = re.match(r"(.*):(\d+) \((.*)\)$", line.strip())
-        if found and not found[1].startswith(OWN_FOLDERS) and not (
-                found[1].startswith(_LIBRARY) and "-packages" not in found[1]):
+        if found and is_user_file(found[1]):
             return found.groups()
     return None
 
@@ -47,6 +46,12 @@ def source_line(equation):
     """Returns the file and the line of an equation in user code, or None."""
     frame = _frame(equation)
     return (frame[0], int(frame[1])) if frame else None
+
+
+def is_user_file(file):
+    """Returns whether a file is outside of jax, batch and the Python library."""
+    return not file.startswith(OWN_FOLDERS) and not (
+        file.startswith(_LIBRARY) and "-packages" not in file)
 
 
 def user_location(traceback=None):

@@ -226,10 +226,17 @@ class Body:
             return
         wanted = result_text(self._first, self.tree, self.avals_out)
         got = result_text(variant_names(frame), tree, avals)
+        for one, variants in ((tree, variant_names(frame)), (self.tree, self._first)):
+            if one == _NOTHING and variants and not self._declared:
+                raise TypeError(f"{self.name} returns {wanted}, but {got}; add a case or a return "
+                                f"statement for {variants}")
         raise TypeError(
             f"{self.name} returns {got}; expected {wanted}, as in {self._declared}"
             if self._declared else f"{self.name} returns {wanted}, but {got}; all paths must "
             "return the same types")
+
+
+_NOTHING = jax.tree.structure(None)
 
 
 def variant_names(frame):

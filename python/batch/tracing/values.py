@@ -16,7 +16,9 @@ from batch.core.types import Data, List, PyTree, describe_type, element_of
 from batch.tracing.locations import user_location
 from batch.tracing.primitives import length_p, open_p
 from batch.tracing.questions import Question, check_question_count
+from batch.tracing.refusals import endless_fields
 
+_LEVELS = 50  # maximum number of nested fields that Python code reads on one path
 _traversals = {}
 
 
@@ -271,9 +273,22 @@ def unknown_field(error, variant, name):
     return error(f"{variant} has no field {name!r}" + (f"; expected {fields}" if fields else ""))
 
 
+def _level(key):
+    """Returns the number of nested fields in a key."""
+    level = 0
+    while isinstance(key, tuple):
+        key, level = key[0], level + 1
+    return level
+
+
 def fields_of_value(value, variant):
-    """Returns the fields of a value of this variant, by name."""
+    """Returns the fields of a value of this variant, by name.
+
+    Raises LoweringError if the value is a field of a field, through too many levels.
+    """
     frame, key = key_of(value)
+    if _level(key) > _LEVELS:
+        raise endless_fields(value._data, _LEVELS)
     tracers = open_p.bind(value._tracer, variant=variant)
     fields = {}
     for (name, kind), tracer in zip(fields_of(value._data)[variant._number], tracers):
