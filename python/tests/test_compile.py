@@ -38,11 +38,29 @@ def test_missing_compiler(monkeypatch):
         batch.compile(LOOP)
 
 
-def test_no_compiler(monkeypatch, tmp_path):
+@pytest.fixture
+def source_tree(monkeypatch, tmp_path):
+    """A source tree with a folder in which the process runs, and no compiler on the PATH."""
+    for name in ("scripts/demo", "build/bin/batch-compile", "build/tutorial/roots.py"):
+        file = tmp_path / "a tree" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
     monkeypatch.delenv("BATCH_COMPILE", raising=False)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("batch.runtime.compiler.FOLDER", str(tmp_path / "python" / "batch"))
+    monkeypatch.chdir(tmp_path / "a tree" / "build" / "tutorial")
+    return tmp_path / "a tree"
+
+
+def test_no_compiler(source_tree):
     with raises(batch.CompileError, "cannot find batch-compile; build it with scripts/demo"):
+        batch.compiler()
+
+
+def test_compiler_of_a_source_tree(source_tree):
+    (source_tree / "build" / "bin" / "batch-compile").chmod(0o755)
+    with raises(batch.CompileError, "cannot find batch-compile; run `export "
+                f"PATH='{source_tree}/build/bin':$PATH` in this shell"):
         batch.compiler()
 
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -41,8 +42,24 @@ def compiler() -> str:
                  os.path.join(root, "build", "bin", "batch-compile")):
         if path and os.access(path, os.X_OK):
             return path
-    raise CompileError("cannot find batch-compile; build it with scripts/demo in the Batch "
-                       "source tree, and put it on the PATH or set $BATCH_COMPILE")
+    folder = _built(os.getcwd())
+    raise CompileError("cannot find batch-compile; " + (
+        f"run `export PATH={shlex.quote(folder)}:$PATH` in this shell" if folder else
+        "build it with scripts/demo in the Batch source tree, and put it on the PATH or set "
+        "$BATCH_COMPILE"))
+
+
+def _built(folder):
+    """Returns build/bin of the source tree that contains a folder, or None.
+
+    Returns None if the tree contains no compiler.
+    """
+    while not os.path.exists(os.path.join(folder, "scripts", "demo")):
+        if folder == os.path.dirname(folder):
+            return None
+        folder = os.path.dirname(folder)
+    built = os.path.join(folder, "build", "bin")
+    return built if os.access(os.path.join(built, "batch-compile"), os.X_OK) else None
 
 
 @functools.cache
