@@ -125,7 +125,7 @@ def test_error_of_iterator(trees):
 
 
 def test_one_value_instead_of_list(trees):
-    with raises(TypeError, "argument 'tree' must be a list with a Tree for each instance"):
+    with raises(TypeError, "argument 'tree' must be a list with one Tree for each instance"):
         total_of(trees[0])
 
 

@@ -57,6 +57,10 @@ def type_of(annotation, names):
     try:
         return Scalar(element_name(annotation))
     except TypeError:
+        if isinstance(annotation, type) and hasattr(annotation, "shape"):
+            name = annotation.__name__.rpartition(".")[2]  # JAX names a class jaxlib._jax.Array
+            raise TypeError(f"unsupported field type {name}, which specifies no shape; use "
+                            "batch.tensor(shape), such as batch.tensor(4)") from None
         raise TypeError(
             f"unsupported field type {annotation!r}; expected int, float, bool, a dtype, "
             "batch.tensor(shape), a class of batch.adt, or a list[...] of these") from None
@@ -153,6 +157,13 @@ class AdtType(type):
         return cls.__dict__.get("_qualname", cls.__qualname__)
 
 
+def _type_of_field(variant, annotation, names):
+    try:
+        return type_of(annotation, names)
+    except TypeError as error:
+        raise TypeError(f"{variant}: {error}") from None
+
+
 # Attributes that are not copied from a declared class.
 _MADE = ("__dict__", "__weakref__", "__init__", "__repr__", "__eq__", "__hash__",
          "__match_args__", "__dataclass_fields__", "__dataclass_params__")
@@ -161,10 +172,13 @@ _MADE = ("__dict__", "__weakref__", "__init__", "__repr__", "__eq__", "__hash__"
 def _variant(base, number, body):
     own = {key: value for key, value in body.__dict__.items() if key not in _MADE}
     own["__qualname__"] = own["_qualname"] = body.__qualname__
-    for field in inspect.get_annotations(body) if sys.version_info < (3, 14) else ():
+    annotations = inspect.get_annotations(body) if sys.version_info < (3, 14) else {}
+    for field, annotation in annotations.items():
         if field.startswith("_") or hasattr(AdtType, field):
             raise TypeError(
                 f"{body.__qualname__}: field name {field!r} is reserved; rename the field")
+        if isinstance(annotation, type):  # other annotations may contain undefined names
+            _type_of_field(body.__qualname__, annotation, None)
     # Objects are compared and shared by identity. They may be nested too deeply for a repr.
     made = dataclasses.dataclass(eq=False, repr=False, slots=True)(
         AdtType(body.__name__, (base,), own))
@@ -303,11 +317,8 @@ def fields_of(data):
         names, found = data._scope.names(**{data.__name__: data}), []
         for variant in data._variants:
             annotations = inspect.get_annotations(variant)
-            try:
-                found.append([(name, type_of(annotations[name], names))
-                              for name in variant._names])
-            except TypeError as error:
-                raise TypeError(f"{variant!r}: {error}") from None
+            found.append([(name, _type_of_field(repr(variant), annotations[name], names))
+                          for name in variant._names])
         _check_children(data, found)
         scope.fields = found
         scope.close()

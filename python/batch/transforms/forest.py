@@ -139,7 +139,7 @@ def as_forest(kind: Data | List, values: Any, what: str = "the argument") -> For
         return values
     if isinstance(values, (str, bytes, dict, tuple)) or isinstance(
             type(values), AdtType) or not isinstance(values, collections.abc.Iterable):
-        raise TypeError(f"{what} must be a list with a {describe_type(kind)} for each instance, "
+        raise TypeError(f"{what} must be a list with one {describe_type(kind)} for each instance, "
                         f"got {_native.shown(values)}")
     return Forest(kind, list(values), what + " of instance {}" if what != "values" else
                   "values[{}]")
