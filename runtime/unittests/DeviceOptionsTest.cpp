@@ -65,14 +65,20 @@ TEST(DeviceOptions, PythonNamesInMessages) {
 TEST(DeviceOptions, RemediesOfTheWatchdog) {
   FakeDriver driver;
   const auto device = openCudaDevice();
+  const char code[] = ".version 8.0";
+  const auto kernel =
+      device->load({code, sizeof(code), "main.execute", "sm_80"});
+  const std::vector<uint64_t> arguments(5);
+  device->launch(kernel, {}, arguments);
   driver.cuda->busy = -1;
   Watchdog watchdog;
   watchdog.seconds = watchdog.margin = 0.001;
   watchdog.names = OptionNames::Python;
   const std::string message = messageOf([&] { device->wait(watchdog); });
   EXPECT_NE(message.find("; find the cause with device='emulator'"),
-            std::string::npos);
-  EXPECT_EQ(message.find("watchdog"), std::string::npos);
+            std::string::npos)
+      << message;
+  EXPECT_EQ(message.find("watchdog"), std::string::npos) << message;
 }
 
 namespace {

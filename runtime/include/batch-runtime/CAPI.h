@@ -156,8 +156,8 @@ BatchStatus batchParametersBind(const BatchModel *model, int64_t count,
                                 const char *const *names,
                                 const BatchArray *arrays,
                                 BatchParameters **parameters);
-/** Binds all parameters from a safetensors or a JSON file. Floats and integers are
- * converted to the types of the parameters. */
+/** Binds all parameters from a safetensors or a JSON file. Floats and integers
+ * are converted to the types of the parameters. */
 BatchStatus batchParametersRead(const BatchModel *model, const char *path,
                                 BatchParameters **parameters);
 void batchParametersFree(BatchParameters *parameters);
