@@ -22,13 +22,13 @@ except ImportError as error:
                       "of the clone, and import batch from another folder") from None
 from batch._native import Cancellation, Cancelled, Error
 from batch.core.adt import adt
-from batch.core.errors import LoweringError
+from batch.core.errors import CompileError, LoweringError
 from batch.core.types import tensor
 from batch.core.views import view
 from batch.explain.explanation import Explanation
 from batch.runtime.arrivals import load
 from batch.runtime.binding import bind
-from batch.runtime.cache import CompileError, clear_cache
+from batch.runtime.cache import clear_cache
 from batch.runtime.compiler import compile, compiler
 from batch.runtime.model import Function, Model
 from batch.runtime.ragged import Ragged

@@ -10,8 +10,8 @@ import sys
 
 from batch.cli.model_names import as_entry
 from batch.cli.resources import take_resources, write_values
-from batch.core.errors import TextError
-from batch.runtime.compiler import CompileError, compiler
+from batch.core.errors import CompileError, TextError
+from batch.runtime.compiler import compiler
 from batch.runtime.signature import Text
 
 _HELP = """\

@@ -7,3 +7,7 @@ class TextError(Exception):
 
 class LoweringError(NotImplementedError):
     """Unsupported construct in a function; the message reports its location."""
+
+
+class CompileError(Exception):
+    """Failure to compile a model; the message reports the location and the cause."""

@@ -16,8 +16,9 @@ import tempfile
 from typing import Any, NoReturn
 
 from batch._native import Cancellation, Error
+from batch.core.errors import CompileError
 from batch.core.lru_cache import LruCache
-from batch.runtime.compiler import CompileError, compile
+from batch.runtime.compiler import compile
 from batch.runtime.device import parse_device
 from batch.runtime.model import Function, Model, Source
 from batch.runtime.model_file import read_model_file

@@ -14,16 +14,13 @@ import warnings
 from collections.abc import Callable, Iterator
 
 from batch._native import Error
+from batch.core.errors import CompileError
 from batch.runtime.model import Model
 
 try:
     import fcntl
 except ImportError:  # not on Linux
     fcntl = None
-
-
-class CompileError(Exception):
-    """Failure to compile a model; the message reports the location and the cause."""
 
 
 _LEFTOVER = 3600  # seconds after which no compilation still uses a file

@@ -16,9 +16,9 @@ import threading
 import time
 from collections.abc import Collection, Mapping
 
+from batch.core.errors import CompileError
 from batch.core.package import FOLDER
 from batch.runtime import cache
-from batch.runtime.cache import CompileError
 from batch.runtime.device import parse_device
 from batch.runtime.model import Model, Source
 
